@@ -1,0 +1,111 @@
+"""The database is private, outlives the process, and words its faults without overwriting anything."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from steward.errors import StorageError
+from steward.storage import Database
+
+
+def test_the_directory_and_the_file_are_private(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        database = Database(tmp_path / "state")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "state" / "steward.db").stat().st_mode) == 0o600
+    database.close()
+
+
+def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+    Database(tmp_path).close()
+    raw = sqlite3.connect(tmp_path / "steward.db")
+    raw.execute("PRAGMA user_version = 999")
+    raw.close()
+    before = (tmp_path / "steward.db").read_bytes()
+    with pytest.raises(StorageError, match="newer steward"):
+        Database(tmp_path)
+    assert (tmp_path / "steward.db").read_bytes() == before
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    raw = sqlite3.connect(tmp_path / "steward.db")
+    raw.execute("PRAGMA application_id = 77")
+    raw.execute("CREATE TABLE theirs (x)")
+    raw.close()
+    before = (tmp_path / "steward.db").read_bytes()
+    with pytest.raises(StorageError, match="another program"):
+        Database(tmp_path)
+    assert (tmp_path / "steward.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"not a database at all, but long enough to be looked at" * 40, b"SQLite format 3\0" + b"\xff" * 5000],
+)
+def test_a_damaged_database_is_said_and_kept(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "steward.db").write_bytes(content)
+    with pytest.raises(StorageError, match="damaged"):
+        Database(tmp_path)
+    assert (tmp_path / "steward.db").read_bytes() == content
+
+
+def test_a_locked_database_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steward.storage.database.BUSY_SECONDS", 0.05)
+    database = Database(tmp_path)
+    rival = sqlite3.connect(tmp_path / "steward.db", isolation_level=None)
+    rival.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError, match="locked by another process"):
+        with database.write():
+            pass
+    rival.execute("ROLLBACK")
+    with database.write() as cursor:
+        assert cursor.execute("SELECT 1").fetchone()[0] == 1
+    rival.close()
+    database.close()
+
+
+def test_a_state_directory_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("in the way")
+    with pytest.raises(StorageError, match="STEWARD_STATE_DIR"):
+        Database(tmp_path / "state")
+
+
+def test_a_full_database_loses_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    with database.write() as cursor:
+        cursor.execute("INSERT INTO prompts (at, text) VALUES ('', 'kept')")
+    with database.read() as cursor:
+        pages = cursor.execute("PRAGMA page_count").fetchone()[0]
+        cursor.execute(f"PRAGMA max_page_count = {pages + 1}")
+    with pytest.raises(StorageError, match="full"):
+        with database.write() as cursor:
+            cursor.execute("INSERT INTO prompts (at, text) VALUES ('', ?)", ("x" * 1_000_000,))
+    with database.read() as cursor:
+        assert [r["text"] for r in cursor.execute("SELECT text FROM prompts")] == ["kept"]
+    database.close()
+
+
+def test_six_processes_open_a_new_database_at_once(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from steward.storage import ChangeStore, Database\n"
+        "d = Database(Path(sys.argv[1])); s = ChangeStore(d)\n"
+        "print(*[s.next_id() for _ in range(5)]); d.close()"
+    )
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(tmp_path / "state")], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(6)
+    ]
+    ids = [name for process in running for name in process.communicate()[0].split()]
+    assert sorted(ids) == [f"change-{n:03d}" for n in range(1, 31)]
