@@ -1,0 +1,64 @@
+"""Which names inside the workspace are out of bounds: git's own directory, secrets, the steward's state."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+Area = Literal["protected", "secret"]
+
+MAX_FILE_BYTES = 8 * 1024 * 1024
+
+_HFS_IGNORABLE = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+"""Code points that HFS+ leaves out when it compares names (git's ``next_hfs_char``)."""
+
+_GIT = re.compile(r"\.git|git~[0-9]+")
+_SECRET = re.compile(
+    r"\.env.*|\.netrc|_netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.htpasswd"
+    r"|.*\.tfstate(\.backup|\.[0-9]+\.backup)?"
+    r"|.*\.(key|pem|p8|p12|pfx|ppk|jks|keystore)"
+    r"|id_(rsa|dsa|ecdsa|ed25519|xmss)(_sk)?([._-]?(bak|backup|old|orig|[0-9]+)|~)?",
+    re.DOTALL,
+)
+_EXAMPLE = re.compile(r"\.env([._-].+)?[._-](example|sample|template|dist)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the tools may touch in a workspace. Nothing in a repository sets any of it."""
+
+    secrets_allowed: bool = False
+    """Whether files that usually hold secrets may be read and changed."""
+    denied: tuple[str, ...] = ()
+    """Further patterns that are out of bounds, in gitignore syntax."""
+    state_dir: Path | None = None
+    """The steward's own state directory; protected when it lies in the workspace."""
+    max_file_bytes: int = MAX_FILE_BYTES
+    """The largest file that is read."""
+
+
+@lru_cache(maxsize=16384)
+def area_of(name: str) -> Area | None:
+    """Whether one name is out of bounds wherever it stands, under any alias a file system may honour.
+
+    Names are compared as case-insensitive file systems do, without the code points that HFS+ ignores and without
+    the stream, the trailing dots and the trailing spaces that NTFS ignores.
+    """
+    for piece in folded(name):
+        if _GIT.fullmatch(piece):
+            return "protected"
+        if _SECRET.fullmatch(piece) and not _EXAMPLE.fullmatch(piece):
+            return "secret"
+    return None
+
+
+def folded(name: str) -> list[str]:
+    """The names that a file system could take ``name`` for, folded for comparison.
+
+    More than one when it holds a backslash, which some file systems read as a separator.
+    """
+    plain = _HFS_IGNORABLE.sub("", name).casefold()
+    return [piece.split(":", 1)[0].rstrip(". ") for piece in plain.split("\\")]
