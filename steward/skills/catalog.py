@@ -1,0 +1,123 @@
+"""All skills of a conversation: looked up by name, searched by words, listed within a budget."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from steward.skills.skill import Broken, Skill
+
+BUDGET = 8_000
+"""Characters that the listing may cost in every request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """Two skills of one name: the nearer one is used."""
+
+    name: str
+    used: str
+    """The SKILL.md that is used, as people see it."""
+    hidden: str
+    """The SKILL.md that is not."""
+
+    @property
+    def sentence(self) -> str:
+        """The fact in words for a person."""
+        return f"The skill {self.name!r} is read from {self.used}; it shadows {self.hidden}."
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """What discovery found."""
+
+    skills: tuple[Skill, ...] = ()
+    """Nearest first; those without a description last."""
+    broken: tuple[Broken, ...] = ()
+    shadows: tuple[Shadow, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences about folders and limits rather than about one skill."""
+    folders: tuple[Path, ...] = field(default=(), repr=False, compare=False)
+    """Folders that were looked into; a change of one of them may bring skills or take them away."""
+
+    def find(self, name: str) -> Skill | None:
+        """The skill of exactly that name."""
+        return next((skill for skill in self.skills if skill.name == name), None)
+
+    def near(self, name: str, limit: int = 3) -> tuple[str, ...]:
+        """Names of skills that may have been meant, nearest first."""
+        scored = [
+            (-_likeness(name, skill.name), index, skill.name) for index, skill in enumerate(self.skills)
+        ]
+        return tuple(found for score, _, found in sorted(scored)[:limit] if score <= -60)
+
+    def search(self, words: str, limit: int = 10) -> tuple[Skill, ...]:
+        """Skills whose name or description goes with ``words``, best first."""
+        wanted = [word for word in re.findall(r"\w+", words.lower()) if len(word) > 1]
+        if not wanted:
+            return self.skills[:limit]
+        scored: list[tuple[float, int, Skill]] = []
+        for index, skill in enumerate(self.skills):
+            text = f"{skill.name} {skill.description}".lower()
+            score = max(
+                sum(_within(word, text) for word in wanted) / len(wanted), _likeness(words, skill.name)
+            )
+            if score >= 70:
+                scored.append((-score, index, skill))
+        return tuple(skill for _, _, skill in sorted(scored, key=lambda item: item[:2])[:limit])
+
+    def listing(self, budget: int = BUDGET) -> str:
+        """The skills in at most ``budget`` characters: with descriptions if they fit, else names alone."""
+        if not self.skills:
+            return "No skills are available."
+        full = "\n".join(line(skill) for skill in self.skills)
+        if len(full) <= budget:
+            return full
+        head = f'{len(self.skills)} skills, by name alone; Skill("?words") finds skills by words:\n'
+        names = [skill.name for skill in self.skills]
+        text = head + ", ".join(names)
+        if len(text) <= budget:
+            return text
+        kept: list[str] = []
+        room = budget - len(head) - 40
+        for name in names:
+            if room < len(name) + 2:
+                break
+            room -= len(name) + 2
+            kept.append(name)
+        return f"{head}{', '.join(kept)} and {len(names) - len(kept)} more."
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Every sentence a person should see once: shadows, broken skills, faults, limits."""
+        lines = [shadow.sentence for shadow in self.shadows]
+        for broken in self.broken:
+            lines += [
+                f"{broken.location}: {d.sentence} The skill is not loaded." for d in broken.diagnostics[-1:]
+            ]
+        for skill in self.skills:
+            lines += [f"{skill.location}: {d.sentence}" for d in skill.diagnostics if d.level == "fault"]
+        return (*lines, *self.notes)
+
+
+def line(skill: Skill) -> str:
+    """One skill as the model sees it in the listing."""
+    return f"- {skill.name}: {skill.description or '(no description)'}"
+
+
+def _fuzz() -> Any:
+    from rapidfuzz import fuzz
+
+    return fuzz
+
+
+def _likeness(asked: str, name: str) -> float:
+    """How much a word looks like a name, 0 to 100."""
+    return float(_fuzz().WRatio(asked.lower(), name.lower()))
+
+
+def _within(word: str, text: str) -> float:
+    """How much of a word stands somewhere in a text, 0 to 100."""
+    return float(_fuzz().partial_ratio(word, text))

@@ -1,0 +1,161 @@
+"""Looking for skills, nearest first, within bounds; whatever is not taken is named."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+
+from steward.skills.catalog import Catalog, Shadow
+from steward.skills.contain import Leaves, NotRegular, Place
+from steward.skills.places import Places, Root
+from steward.skills.skill import Broken, Skill, mark_of, read_skill
+
+NAMES = ("SKILL.md", "skill.md")
+_PASSED = frozenset({"node_modules", "__pycache__"})
+
+
+def discover(places: Places, focus: str = ".", known: Catalog | None = None) -> Catalog:
+    """Every skill that a conversation starting at ``focus`` can load; never raises for what is on the disk.
+
+    Skills of ``known`` whose files have not changed are not read again.
+    """
+    search = _Search(places, known)
+    roots = list(places.project(focus))
+    if places.trusted:
+        search.look(roots)
+    elif any(root.place.path.is_dir() for root in roots):
+        search.notes.append("Skills of this repository are not read, because it is not trusted.")
+    search.look(chain(places.personal(), places.own()))
+    return search.catalog()
+
+
+class _Search:
+    """One run of discovery: what was found, and how much of the bounds is used up."""
+
+    def __init__(self, places: Places, known: Catalog | None) -> None:
+        self.notes: list[str] = []
+        self._places = places
+        self._known = {(skill.location, skill.place): skill for skill in known.skills} if known else {}
+        self._found: dict[str, Skill] = {}
+        self._broken: list[Broken] = []
+        self._shadows: list[Shadow] = []
+        self._seen: set[tuple[int, int]] = set()
+        self._looked: list[Path] = []
+        self._bytes = 0
+        self._full = ""
+
+    def catalog(self) -> Catalog:
+        skills = list(self._found.values())
+        described = [skill for skill in skills if skill.description]
+        silent = [skill for skill in skills if not skill.description]
+        return Catalog(
+            (*described, *silent),
+            tuple(self._broken),
+            tuple(self._shadows),
+            tuple(self.notes),
+            tuple(self._looked),
+        )
+
+    def look(self, roots: Iterable[Root]) -> None:
+        for root in roots:
+            if self._full:
+                return
+            self._folder(root, root.place, root.shown, "", 0)
+
+    def _folder(self, root: Root, place: Place, shown: str, reached_as: str, depth: int) -> None:
+        """Take the folder's own skill, or else look into the folders in it."""
+        try:
+            with root.container.directory(place) as (descriptor, real):
+                status = os.fstat(descriptor)
+                names = os.listdir(descriptor)
+        except (FileNotFoundError, NotADirectoryError, NotRegular):
+            return
+        except Leaves:
+            self.notes.append(f"{shown} is a link that leads outside; it was not followed.")
+            return
+        except OSError:
+            self.notes.append(f"{shown} cannot be read.")
+            return
+        if (status.st_dev, status.st_ino) in self._seen:
+            return
+        self._seen.add((status.st_dev, status.st_ino))
+        self._looked.append(real.path)
+        if len(self._looked) > self._places.limits.folders:
+            self._stop(f"Only the first {self._places.limits.folders} folders were searched for skills.")
+            return
+        file = next((name for name in NAMES if name in names), None)
+        if file is not None:
+            self._skill(root, real, shown, reached_as, file)
+            return
+        for name in sorted(names):
+            if name.lower() in ("skill.md", "skills.md"):
+                self.notes.append(f"{shown}/{_safe(name)} is not read; the file must be called SKILL.md.")
+        if depth >= self._places.limits.depth:
+            return
+        for name in sorted(names):
+            if name.startswith(".") or name in _PASSED or self._full:
+                continue
+            if self._may_be_folder(root, real.child(name)):
+                self._folder(root, real.child(name), f"{shown}/{_safe(name)}", name, depth + 1)
+
+    def _may_be_folder(self, root: Root, place: Place) -> bool:
+        try:
+            mode = os.lstat(place.path).st_mode
+        except (OSError, ValueError):
+            return False
+        return stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+
+    def _skill(self, root: Root, real: Place, shown: str, reached_as: str, file: str) -> None:
+        limits = self._places.limits
+        if len(self._found) >= limits.skills:
+            self._stop(f"Only the first {limits.skills} skills were read.")
+            return
+        if self._bytes >= limits.total_bytes:
+            self._stop(f"Skills past {limits.total_bytes // 1024} KiB in all were not read.")
+            return
+        earlier = self._known.get((f"{shown}/{file}", real))
+        if earlier is not None and earlier.mark == _mark(real, file):
+            self._take(earlier)
+            return
+        skill = read_skill(
+            root.container,
+            real,
+            shown=shown,
+            source=root.source,
+            file=file,
+            readable=self._places.readable(real),
+            folder=reached_as,
+            limit=limits.skill_bytes,
+        )
+        if isinstance(skill, Broken):
+            self._broken.append(skill)
+        else:
+            self._take(skill)
+
+    def _take(self, skill: Skill) -> None:
+        self._bytes += skill.mark[2]
+        nearer = self._found.get(skill.name)
+        if nearer is None:
+            self._found[skill.name] = skill
+        else:
+            self._shadows.append(Shadow(skill.name, nearer.location, skill.location))
+
+    def _stop(self, sentence: str) -> None:
+        if not self._full:
+            self._full = sentence
+            self.notes.append(sentence)
+
+
+def _mark(place: Place, file: str) -> tuple[int, ...] | None:
+    try:
+        return mark_of(os.stat(place.path / file))
+    except OSError:
+        return None
+
+
+def _safe(name: str) -> str:
+    """A file name that can be shown: bytes that are no text become U+FFFD."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

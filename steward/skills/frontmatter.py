@@ -1,0 +1,256 @@
+"""The front matter of a SKILL.md: split from the body, read as plain text values, every oddity named.
+
+YAML is read from its events alone, so that no tag can make an object, no alias can multiply and no nesting can
+exhaust the stack. Every scalar stays the text that stands in the file: a skill may be named ``on`` or ``123``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from steward.skills.diagnostic import Diagnostic, fatal, fault, note
+from steward.skills.mend import mend
+
+MAX_FRONT_MATTER = 65_536
+"""Characters of front matter that are read."""
+MAX_DEPTH = 8
+MAX_VALUES = 2_000
+
+Value = str | tuple["Value", ...] | dict[str, "Value"]
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The fields and the body of one SKILL.md, with what was found on the way."""
+
+    fields: dict[str, Value] = field(default_factory=dict[str, Value])
+    body: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    plain: frozenset[str] = frozenset()
+    """Fields whose value stands unquoted and that YAML itself would read as something else than text."""
+
+    @property
+    def fatal(self) -> bool:
+        """Whether there is nothing to load."""
+        return any(d.level == "fatal" for d in self.diagnostics)
+
+
+class _Refused(Exception):
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(diagnostic.sentence)
+
+
+def parse(text: str) -> FrontMatter:
+    """The front matter and the body of ``text``; never raises."""
+    found: list[Diagnostic] = []
+    try:
+        block, body = _split(text, found)
+        reader = _read(block, found)
+    except _Refused as refused:
+        return FrontMatter(diagnostics=(*found, refused.diagnostic))
+    if not body.strip():
+        found.append(note("empty-body", "There are no instructions after the front matter."))
+    return FrontMatter(reader.fields, body, tuple(found), frozenset(reader.typed))
+
+
+def _split(text: str, found: list[Diagnostic]) -> tuple[str, str]:
+    """The lines between the two lines of three dashes, and all that follows them."""
+    if text.startswith("\ufeff"):
+        found.append(
+            fault(
+                "bom", "The file begins with a byte order mark; other programs may not see its front matter."
+            )
+        )
+        text = text[1:]
+    text = text.replace("\r\n", "\n")
+    begun = text.lstrip()
+    if begun != text and begun.startswith("---"):
+        found.append(fault("late-front-matter", "The front matter must begin on the first line."))
+        text = begun
+    first, newline, rest = text.partition("\n")
+    if first.rstrip() != "---":
+        raise _Refused(fatal("no-front-matter", "The file does not begin with a line of three dashes."))
+    position = 0
+    while newline and position <= len(rest):
+        end = rest.find("\n", position)
+        line = rest[position:] if end < 0 else rest[position:end]
+        if line.rstrip() == "---":
+            block = rest[:position]
+            if len(block) > MAX_FRONT_MATTER:
+                break
+            if "---" in block:
+                found.append(
+                    note(
+                        "dashes-inside",
+                        "A value holds three dashes; some programs end the front matter there.",
+                    )
+                )
+            return block, "" if end < 0 else rest[end + 1 :]
+        if end < 0 or end > MAX_FRONT_MATTER:
+            position = len(rest) if end < 0 else end
+            break
+        position = end + 1
+    if position > MAX_FRONT_MATTER:
+        raise _Refused(
+            fatal("front-matter-too-large", f"The front matter is longer than {MAX_FRONT_MATTER} characters.")
+        )
+    raise _Refused(fatal("unclosed-front-matter", "No line of three dashes closes the front matter."))
+
+
+def _read(block: str, found: list[Diagnostic]) -> _Reader:
+    yaml = _yaml()
+    reader = _Reader(found)
+    try:
+        reader.read(block)
+        return reader
+    except yaml.YAMLError as error:
+        problem = error
+    mended = mend(block)
+    if mended is not None:
+        reader = _Reader(found)
+        try:
+            reader.read(mended.text)
+        except yaml.YAMLError:
+            pass
+        else:
+            named = ", ".join(mended.keys)
+            found.append(
+                fault(
+                    "unquoted", f"The value of {named} must be quoted to be YAML; it was read as plain text."
+                )
+            )
+            return reader
+    mark: Any = getattr(problem, "problem_mark", None)
+    # The block begins on line 2 of the file, and marks count from 0.
+    where = f" (line {mark.line + 2})" if mark is not None else ""
+    raise _Refused(fatal("bad-yaml", f"The front matter is not YAML{where}."))
+
+
+def _yaml() -> Any:
+    import yaml
+
+    return yaml
+
+
+class _Reader:
+    """Builds text values from YAML events, within bounds."""
+
+    def __init__(self, found: list[Diagnostic]) -> None:
+        self.fields: dict[str, Value] = {}
+        self.typed: set[str] = set()
+        self._found = found
+        self._pending: list[Diagnostic] = []
+        self._values = 0
+        self._depth = 0
+
+    def read(self, block: str) -> None:
+        """Fill ``fields``; raises ``YAMLError`` or ``_Refused``. Findings count only when reading succeeds."""
+        yaml = _yaml()
+        try:
+            events: Iterator[Any] = iter(yaml.parse(block, Loader=yaml.SafeLoader))
+            next(events)  # the stream begins
+            start = next(events)
+            if isinstance(start, yaml.StreamEndEvent):
+                raise _Refused(fatal("no-fields", "The front matter is empty."))
+            first = next(events)
+            if not isinstance(first, yaml.MappingStartEvent):
+                raise _Refused(
+                    fatal("not-a-mapping", "The front matter is not a list of `key: value` lines.")
+                )
+            self._odd(first)
+            self.fields = self._mapping(events, top=True)
+            next(events)  # the document ends
+            if not isinstance(next(events), yaml.StreamEndEvent):
+                self._say(fault("two-documents", "The front matter holds more than one YAML document."))
+        except RecursionError:
+            raise _Refused(fatal("too-deep", "The front matter is nested too deeply.")) from None
+        self._found += self._pending
+
+    def _say(self, diagnostic: Diagnostic) -> None:
+        if diagnostic not in self._pending:
+            self._pending.append(diagnostic)
+
+    def _odd(self, event: Any) -> None:
+        if getattr(event, "anchor", None):
+            self._say(fault("anchor", "The front matter uses a YAML anchor."))
+        if getattr(event, "tag", None):
+            self._say(fault("tag", "The front matter uses a YAML tag; its value is taken as plain text."))
+        if getattr(event, "flow_style", None):
+            self._say(
+                fault(
+                    "flow-style", "The front matter uses [ ] or { }; the specification wants indented lines."
+                )
+            )
+
+    def _value(self, events: Iterator[Any], event: Any) -> Value:
+        yaml = _yaml()
+        self._values += 1
+        if self._values > MAX_VALUES:
+            raise _Refused(fatal("too-many-values", f"The front matter holds more than {MAX_VALUES} values."))
+        if isinstance(event, yaml.AliasEvent):
+            raise _Refused(
+                fatal("alias", "The front matter repeats a value with a YAML alias, which is not followed.")
+            )
+        self._odd(event)
+        if isinstance(event, yaml.ScalarEvent):
+            return str(event.value)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _Refused(fatal("too-deep", "The front matter is nested too deeply."))
+        try:
+            if isinstance(event, yaml.MappingStartEvent):
+                return self._mapping(events)
+            return self._sequence(events)
+        finally:
+            self._depth -= 1
+
+    def _sequence(self, events: Iterator[Any]) -> tuple[Value, ...]:
+        yaml = _yaml()
+        items: list[Value] = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(self._value(events, event))
+        return tuple(items)
+
+    def _mapping(self, events: Iterator[Any], *, top: bool = False) -> dict[str, Value]:
+        yaml = _yaml()
+        fields: dict[str, Value] = {}
+        column: int | None = None
+        while not isinstance(event := next(events), yaml.MappingEndEvent):
+            key = self._value(events, event)
+            if not isinstance(key, str):
+                self._say(fault("odd-key", "The front matter has a key that is not a word."))
+                key = ""
+            event = next(events)
+            value = self._value(events, event)
+            if isinstance(event, yaml.MappingStartEvent):
+                at: int = event.start_mark.column
+                if column not in (None, at):
+                    self._say(fault("indentation", "The front matter is not indented evenly."))
+                column = at
+            if key == "<<":
+                self._say(
+                    fault("merge-key", "The front matter uses a YAML merge key, which is not followed.")
+                )
+            if key in fields:
+                self._say(fault("duplicate-key", f"The key {key!r} stands twice; the first one counts."))
+                continue
+            fields[key] = value
+            if top and isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _typed(str(value)):
+                self.typed.add(key)
+        return fields
+
+
+_TYPED = re.compile(
+    r"(?:yes|no|true|false|on|off|~|null|\.inf|\.nan|[-+]?[0-9][0-9_,.:]*(?:e[-+]?[0-9]+)?|0x[0-9a-f_]+|"
+    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2})",
+    re.IGNORECASE,
+)
+
+
+def _typed(value: str) -> bool:
+    """Whether YAML 1.1 reads this unquoted word as a number, a truth value, a date or nothing."""
+    return _TYPED.fullmatch(value) is not None

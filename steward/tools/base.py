@@ -1,0 +1,170 @@
+"""What a tool is, and the box that parses a model's arguments at the door and runs one tool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Protocol, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from steward.conversation import JsonObject
+from steward.errors import EditRefused, PathRefused, StewardError
+from steward.workspace import RepoPath
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool: exact names, exact types, nothing beyond."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of a call: ``text`` for the model, ``summary`` as one line for a person."""
+
+    text: str
+    ok: bool = True
+    touched: tuple[RepoPath, ...] = ()
+    """Paths whose instructions now matter, the last one becoming the focus."""
+    summary: str = ""
+
+
+A = TypeVar("A", bound=Arguments, contravariant=True)
+
+
+class Tool(Protocol[A]):
+    """One tool. ``run`` raises ``StewardError`` for a refusal; what blocks runs in a thread."""
+
+    @property
+    def name(self) -> str:
+        """The name the model calls."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What the model is told the tool does."""
+        ...
+
+    @property
+    def arguments(self) -> type[Arguments]:
+        """The shape of its arguments."""
+        ...
+
+    async def run(self, arguments: A) -> ToolResult:
+        """Do it."""
+        ...
+
+
+def described(tool: str) -> str:
+    """The description of a tool, from the ``.md`` file beside its module."""
+    return resources.files("steward.tools").joinpath(f"{tool}.md").read_text("utf-8").strip()
+
+
+class ToolBox:
+    """The tools of one conversation; their list never changes while it lasts."""
+
+    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self.specs: tuple[JsonObject, ...] = tuple(_spec(tool) for tool in self._tools.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Registered names, in the order the model sees them."""
+        return tuple(self._tools)
+
+    def targets(self, arguments: str) -> tuple[RepoPath, ...]:
+        """The paths a call is about, as far as its arguments name valid ones; never raises."""
+        try:
+            shape: object = json.loads(arguments, strict=False)
+        except ValueError:
+            return ()
+        if not isinstance(shape, dict):
+            return ()
+        found: list[RepoPath] = []
+        for key in ("path", "renameTo"):
+            path: object = cast(JsonObject, shape).get(key)
+            if isinstance(path, str) and path:
+                with suppress(PathRefused):
+                    found.append(RepoPath.parse(path))
+        return tuple(found)
+
+    async def run(self, name: str, arguments: str) -> ToolResult:
+        """Run one call; every refusal and every wrong argument is a result that helps to mend the call."""
+        tool = self._tools.get(name)
+        if tool is None:
+            return _refused(f"There is no tool {name!r}. The tools are: {', '.join(self._tools)}.")
+        try:
+            # Raw control characters inside strings are accepted; nothing else of a broken call is repaired.
+            shape: object = json.loads(arguments or "{}", strict=False)
+        except ValueError:
+            return _refused(f"The arguments of {name} are not valid JSON; nothing was done.")
+        if not isinstance(shape, dict):
+            return _refused(f"The arguments of {name} must be one JSON object; nothing was done.")
+        try:
+            parsed = tool.arguments.model_validate(shape)
+        except ValidationError as error:
+            return _refused(mend(name, tool.arguments, error))
+        try:
+            return await tool.run(parsed)
+        except (PathRefused, EditRefused) as error:
+            return _refused(str(error), error.kind)
+        except StewardError as error:
+            return _refused(str(error))
+
+
+def mend(name: str, arguments: type[Arguments], error: ValidationError) -> str:
+    """One short sentence that says what is wrong with a call and what is right."""
+    faults: list[str] = []
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        where = ".".join(str(part) for part in fault["loc"]) or "arguments"
+        match fault["type"]:
+            case "missing":
+                faults.append(f"{where} is missing")
+            case "extra_forbidden":
+                faults.append(f"{where} is not a parameter")
+            case _:
+                faults.append(f"{where}: {fault['msg'].lower()}")
+    known = ", ".join(
+        field.alias or key if field.is_required() else f"{field.alias or key} (optional)"
+        for key, field in arguments.model_fields.items()
+    )
+    return f"Wrong arguments for {name}: {'; '.join(faults)}. Its parameters are: {known}."
+
+
+def _refused(sentence: str, kind: str = "") -> ToolResult:
+    return ToolResult(sentence, ok=False, summary=f"refused: {kind}" if kind else "refused")
+
+
+def _spec(tool: Tool[Any]) -> JsonObject:
+    schema = _plain(tool.arguments.model_json_schema(by_alias=True))
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": schema},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A JSON schema without titles and defaults of null, which only cost tokens, and ``anyOf … null`` unfolded."""
+    if isinstance(value, list):
+        return [_plain(item) for item in cast(list[Any], value)]
+    if not isinstance(value, dict):
+        return value
+    shape = cast(JsonObject, value)
+    options = shape.get("anyOf")
+    if isinstance(options, list):
+        real = [o for o in cast(list[JsonObject], options) if o.get("type") != "null"]
+        if len(real) == 1:
+            shape = {**{k: v for k, v in shape.items() if k != "anyOf"}, **real[0]}
+    kept = {k: v for k, v in shape.items() if not (k == "title" and isinstance(v, str))}
+    if kept.get("default", 0) is None:
+        del kept["default"]
+    return {
+        k: {name: _plain(field) for name, field in cast(JsonObject, v).items()}
+        if k == "properties"
+        else _plain(v)
+        for k, v in kept.items()
+    }
