@@ -1,0 +1,323 @@
+"""The one door to language models: requests go to the worker process, parts of replies come back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, cast
+
+from steward.conversation import JsonObject, Usage
+from steward.errors import ModelError
+from steward.model.accumulate import Accumulator
+from steward.model.choices import ModelChoice
+from steward.model.clocks import Clocks
+from steward.model.process import WorkerProcess
+from steward.model.request import CallPart, ModelRequest, Part, RetryNotice, TextPart, WorkerNotice
+from steward.model.scriptfile import Script, read_script
+
+# An id that stands in the wire text of a conversation: quotes inside contents are escaped there, these are not.
+_ANSWERED = re.compile(r'"tool_call_id":"([^"\\]*)"')
+_DIED = "The model worker process ended unexpectedly"
+_GRACE = 30.0
+
+
+class Gateway:
+    """Holds the worker process and speaks to it. Nothing here imports litellm or opens a connection.
+
+    ``environment`` is what the worker sees (keys, base URLs, proxies); by default that of this process.
+    All methods belong to one event loop.
+    """
+
+    def __init__(
+        self,
+        environment: Mapping[str, str] | None = None,
+        clocks: Clocks | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self.clocks = clocks or Clocks()
+        self._environment = dict(os.environ if environment is None else environment)
+        self.folder = folder
+        self._worker: WorkerProcess | None = None
+        self._starting = asyncio.Lock()
+        self._closed = False
+        self._replaced = False
+        self._count = 0
+        self._scripts: dict[str, Script] = {}
+        self._positions: dict[str, int] = {}
+
+    async def start(self) -> None:
+        """Start the worker; returns at once, seconds before it is ready. Requests made meanwhile wait."""
+        self._closed = False
+        await self._running()
+
+    async def ready(self) -> str:
+        """Wait until the worker is ready; returns litellm's version. ``ModelError`` when it can't be."""
+        return await self._ready(await self._running())
+
+    async def close(self) -> None:
+        """End the worker and every call in it."""
+        self._closed = True
+        async with self._starting:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.close()
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the running worker."""
+        return self._worker.pid if self._worker is not None and self._worker.alive else None
+
+    def diagnostics(self) -> str:
+        """The end of what the worker wrote outside the protocol, for ``doctor``; not masked, never for logs."""
+        return self._worker.stderr() if self._worker is not None else ""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Part]:
+        """The parts of one reply; the last is a ``Reply``. Closing the generator cancels the call.
+
+        Raises ``ModelError``; ``ConfigError`` or ``NoSuchThing`` for a script that cannot be read.
+        """
+        entries = self._entries(request.model)
+        operation: JsonObject = {
+            "op": "call",
+            "model": request.model,
+            "messages": request.messages,
+            "tools": list(request.tools),
+            "options": request.options,
+            "clocks": self.clocks.to_json(),
+            "script": entries,
+        }
+        restarted = False
+        while True:
+            worker = await self._running()
+            if self._replaced:
+                self._replaced = False
+                yield WorkerNotice(f"{_DIED} and was started again.")
+            call = _Call(worker, self._next_id(), operation, Accumulator(_names(request), _taken(request)))
+            try:
+                await self._ready(worker)
+                await worker.send({**operation, "id": call.id})
+                async with aclosing(call.parts(self.clocks.longest + _GRACE)) as parts:
+                    async for part in parts:
+                        if entries is not None and isinstance(part, RetryNotice):
+                            self._positions[request.model] += 1
+                        yield part
+                return
+            except _WorkerGone as gone:
+                if call.started or restarted:
+                    raise ModelError("worker-died", f"{_DIED}{gone}; ask again.") from None
+                restarted = True
+            finally:
+                call.close()
+
+    async def window(self, model: str) -> int | None:
+        """Tokens the model's context holds; ``None`` when unknown."""
+        value = await self._ask({"op": "window", "model": model}, 15)
+        return value if isinstance(value, int) else None
+
+    async def host(self, model: str, options: JsonObject | None = None) -> str:
+        """The host that code is sent to, as ``api.openai.com`` or ``127.0.0.1:11434 (this machine)``."""
+        return str(await self._ask({"op": "host", "model": model, "options": options or {}}, 15))
+
+    async def models(self) -> tuple[ModelChoice, ...]:
+        """What can be used here: models of providers whose keys are set, and of local servers on loopback."""
+        rows = await self._ask({"op": "models"}, 30)
+        return tuple(ModelChoice(**row) for row in cast(list[dict[str, Any]], rows or []))
+
+    async def fetch(
+        self, url: str, *, limit: int = 64 * 1024, seconds: float = 5.0, allow_local: bool = False
+    ) -> bytes:
+        """The body behind an http(s) URL. ``ModelError`` says why not (too large, too slow, refused, …)."""
+        operation = {
+            "op": "fetch",
+            "url": url,
+            "limit": limit,
+            "seconds": seconds,
+            "allow_local": allow_local,
+        }
+        return str(await self._ask(operation, seconds + 15)).encode("latin-1")
+
+    def rewind(self, model: str) -> None:
+        """Let ``script/FILE`` begin again at its first reply, and read the file anew."""
+        self._scripts.pop(model, None)
+        self._positions.pop(model, None)
+
+    def _entries(self, model: str) -> list[JsonObject] | None:
+        """The script's replies from its current position on, as many as attempts could use up."""
+        if not model.startswith("script/"):
+            return None
+        if model not in self._scripts:
+            self._scripts[model] = read_script((self.folder or Path.cwd()) / model.removeprefix("script/"))
+            self._positions[model] = 0
+        position = self._positions[model]
+        self._positions[model] += 1
+        return self._scripts[model].entries[position : position + self.clocks.retries + 1]
+
+    async def _running(self) -> WorkerProcess:
+        async with self._starting:
+            if self._closed:
+                raise ModelError("worker-died", "The model gateway is closed.")
+            if self._worker is None or not self._worker.alive:
+                if self._worker is not None:
+                    self._replaced = True
+                    await self._worker.close(0.0)
+                try:
+                    self._worker = await WorkerProcess.spawn(self._environment)
+                except OSError as error:
+                    raise ModelError(
+                        "worker-died", f"The model worker cannot start: {error.strerror}."
+                    ) from error
+            return self._worker
+
+    async def _ready(self, worker: WorkerProcess) -> str:
+        try:
+            async with asyncio.timeout(self.clocks.start):
+                return await asyncio.shield(worker.ready)
+        except TimeoutError:
+            worker.kill()
+            raise ModelError(
+                "worker-died",
+                f"The model worker was not ready after {self.clocks.start:g} s; see `steward doctor`.",
+            ) from None
+        except OSError as error:
+            if str(error) == "it ended while it was starting":
+                raise _WorkerGone(" while it was starting") from None
+            raise ModelError("worker-died", f"The model worker cannot start: {error}") from None
+
+    async def _ask(self, operation: JsonObject, seconds: float) -> object:
+        try:
+            worker = await self._running()
+            await self._ready(worker)
+            id = self._next_id()
+            inbox = worker.open(id)
+            try:
+                await worker.send({**operation, "id": id})
+                async with asyncio.timeout(seconds):
+                    event = await inbox.get()
+            finally:
+                worker.forget(id)
+                worker.post({"op": "cancel", "id": id})
+        except TimeoutError:
+            raise ModelError("timeout", "The model worker gave no answer in time.") from None
+        except _WorkerGone as gone:
+            raise ModelError("worker-died", f"{_DIED}{gone}; try again.") from None
+        if event is None:
+            raise ModelError("worker-died", f"{_DIED}; try again.")
+        if event["type"] == "error":
+            raise _error(event)
+        return event.get("value")
+
+    def _next_id(self) -> str:
+        self._count += 1
+        return str(self._count)
+
+
+class _WorkerGone(Exception):
+    """The worker ended before the call did."""
+
+
+class _Call:
+    """One call in one worker: what it said, as parts."""
+
+    def __init__(
+        self, worker: WorkerProcess, id: str, operation: JsonObject, accumulator: Accumulator
+    ) -> None:
+        self.id = id
+        self.started = False
+        self._worker = worker
+        self._inbox = worker.open(id)
+        self._accumulator = accumulator
+        self._over = False
+
+    def close(self) -> None:
+        """Forget the call; in the worker it is cancelled when it still runs."""
+        self._worker.forget(self.id)
+        if not self._over:
+            self._worker.post({"op": "cancel", "id": self.id})
+            self._over = True
+
+    async def parts(self, silence: float) -> AsyncGenerator[Part]:
+        """Parts until the reply; a worker that says nothing for ``silence`` seconds is ended."""
+        while True:
+            try:
+                async with asyncio.timeout(silence):
+                    event = await self._inbox.get()
+            except TimeoutError:
+                self._worker.kill()
+                raise _WorkerGone(", because it stopped answering,") from None
+            events = [event]
+            while not self._inbox.empty():
+                events.append(self._inbox.get_nowait())
+            # What has come meanwhile is handed on in one go, and an error only after it.
+            pending: list[Part] = []
+            failure: Exception | None = None
+            for event in events:
+                try:
+                    pending = _merged(pending, self._parts(event))
+                except (ModelError, _WorkerGone) as error:
+                    failure = error
+                if self._over:
+                    break
+            for part in pending:
+                yield part
+            if failure is not None:
+                raise failure
+            if self._over:
+                return
+
+    def _parts(self, event: JsonObject | None) -> list[Part]:
+        if event is None:
+            self._over = True
+            raise _WorkerGone
+        match event.get("type"):
+            case "delta":
+                self.started = True
+                return self._accumulator.feed(cast(JsonObject, event["delta"]))
+            case "retry":
+                return [RetryNotice(int(event["attempt"]), float(event["seconds"]), str(event["reason"]))]
+            case "finish":
+                self._over = True
+                return [self._accumulator.finish(event.get("reason"), _usage(event.get("usage")))]
+            case "error":
+                self._over = True
+                raise _error(event)
+            case _:
+                return []
+
+
+def _merged(parts: list[Part], more: list[Part]) -> list[Part]:
+    for part in more:
+        last = parts[-1] if parts else None
+        if isinstance(part, TextPart) and isinstance(last, TextPart):
+            parts[-1] = TextPart(last.text + part.text)
+        elif isinstance(part, CallPart) and isinstance(last, CallPart) and part.index == last.index:
+            parts[-1] = part
+        else:
+            parts.append(part)
+    return parts
+
+
+def _error(event: JsonObject) -> ModelError:
+    shape = cast(JsonObject, event["error"])
+    return ModelError(
+        str(shape["kind"]),
+        str(shape["sentence"]),
+        status=shape.get("status"),
+        retry_after=shape.get("retry_after"),
+        retryable=bool(shape.get("retryable")),
+    )
+
+
+def _usage(shape: JsonObject | None) -> Usage:
+    return Usage(**shape) if shape else Usage()
+
+
+def _names(request: ModelRequest) -> tuple[str, ...]:
+    return tuple(str(tool["function"]["name"]) for tool in request.tools)
+
+
+def _taken(request: ModelRequest) -> frozenset[str]:
+    return frozenset(_ANSWERED.findall(request.messages))

@@ -1,0 +1,364 @@
+"""Whatever litellm raises, by kind, in one sentence that says what to do next and holds no secret."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, cast
+
+import litellm
+
+from steward.conversation import JsonObject
+from steward.model.worker.hosts import Target
+from steward.model.worker.masking import masked, one_line, secrets_in
+from steward.model.worker.providers import ScriptFault
+
+# Where a server's own words begin, after the names that litellm and the SDKs put before them.
+_NOISE = re.compile(
+    r"^(?:litellm\.)?(?:[\w.]+(?:Error|Exception|Timeout)\s*[:-]\s*)+|^Error code: \d+ - ", re.IGNORECASE
+)
+_OVERFLOW = re.compile(
+    r"context.{0,3}(?:length|window|size)|maximum context|too many (?:input )?tokens|(?:prompt|input) is too long"
+    r"|exceeds? the (?:model'?s )?(?:max|limit)|reduce the length",
+    re.IGNORECASE,
+)
+_NO_KEY = re.compile(
+    r"[Mm]issing (?:credentials|.{0,40}API.?[Kk]ey)|api_key client option must be set|[Uu]nable to locate credentials"
+    r"|default credentials were not found|[Nn]o API key|API key is required",
+)
+_NO_PROVIDER = re.compile(r"LLM Provider NOT provided|Unmapped LLM provider|LiteLLMUnknownProvider")
+_CERTIFICATE = re.compile(r"CERTIFICATE_VERIFY|certificate verify|SSLError|SSLCertVerificationError")
+_NO_NAME = re.compile(
+    r"gaierror|DNSError|Name or service not known|nodename nor servname|name resolution|NameResolution"
+)
+_REFUSED = re.compile(r"ConnectionRefusedError|Connection refused|Connect call failed|actively refused")
+_SLOW = {
+    "Timeout",
+    "APITimeoutError",
+    "ReadTimeout",
+    "TimeoutError",
+    "SocketTimeoutError",
+    "ServerTimeoutError",
+}
+_UNREADABLE = {"JSONDecodeError", "UnicodeDecodeError", "ValidationError", "APIResponseValidationError"}
+_CUT_OFF = {
+    "APIConnectionError",
+    "RemoteProtocolError",
+    "ReadError",
+    "WriteError",
+    "ServerDisconnectedError",
+    "ConnectionResetError",
+    "ClientPayloadError",
+    "ClientOSError",
+    "BrokenPipeError",
+    "EndpointConnectionError",
+    "ConnectError",
+    "TransportError",
+    "ProxyError",
+}  # fmt: skip
+
+
+class Fault(Exception):
+    """An error described: what the steward is told."""
+
+    def __init__(
+        self, kind: str, sentence: str, status: int | None = None, *, retryable: bool = False
+    ) -> None:
+        self.kind = kind
+        self.sentence = sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
+        self.status = status
+        self.retryable = retryable
+        self.retry_after: float | None = None
+        super().__init__(self.sentence)
+
+    def shape(self, secrets: frozenset[str] = frozenset()) -> JsonObject:
+        """The error as it travels: ``kind``, ``sentence``, ``status``, ``retry_after``, ``retryable``."""
+        return {
+            "kind": self.kind,
+            "sentence": one_line(self.sentence, 600, secrets),
+            "status": self.status,
+            "retry_after": self.retry_after,
+            "retryable": self.retryable,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What is known of an error."""
+
+    where: Target
+    status: int | None
+    names: frozenset[str]
+    """Names of the exception types, from litellm's down to the socket's."""
+    said: str
+    """All their texts."""
+    words: str
+    """What the server said, ready to follow a sentence; may be empty."""
+    started: bool
+
+    @property
+    def host(self) -> str:
+        return self.where.host
+
+    @property
+    def model(self) -> str:
+        return self.where.model
+
+
+_NOWHERE = Target("the model", "", None, "The server", False)
+
+
+def describe(
+    error: BaseException,
+    where: Target = _NOWHERE,
+    options: JsonObject | None = None,
+    *,
+    started: bool = False,
+) -> JsonObject:
+    """The error by kind. ``started``: deltas had arrived. Values of secret ``options`` are masked."""
+    secrets = frozenset(secrets_in(options or {}))
+    chain = list(_chain(error))
+    own = next((link for link in chain if isinstance(link, Fault | ScriptFault)), None)
+    if isinstance(own, Fault):
+        return own.shape(secrets)
+    if isinstance(own, ScriptFault):
+        return _scripted(own.shape, started).shape(secrets)
+    names = frozenset(type(link).__name__ for link in chain)
+    fault = _judge(
+        _Evidence(
+            where,
+            next((code for code in map(_status, chain) if code is not None), None),
+            names,
+            " ".join([*names, *(str(link) for link in chain)]),
+            _words(chain, secrets),
+            started,
+        )
+    )
+    fault.retry_after = next((after for after in map(_retry_after, chain) if after is not None), None)
+    if fault.retry_after is not None and fault.retry_after > 60 and fault.retryable:
+        fault.sentence += f" It asks to wait {fault.retry_after:.0f} s."
+    return fault.shape(secrets)
+
+
+def _judge(seen: _Evidence) -> Fault:
+    if seen.names & _UNREADABLE and not (seen.status and seen.status < 500):
+        return Fault(
+            "protocol",
+            f"The reply from {seen.host} could not be understood; nothing of it was run. Check the base URL",
+        )
+    if seen.started:
+        return _in_the_middle(seen)
+    if _NO_PROVIDER.search(seen.said):
+        return Fault(
+            "unknown-model",
+            f"{seen.model} names no provider that is known; write provider/model, as in openai/gpt-5 or ollama/qwen3",
+        )
+    if seen.status in {401, 500, None} and _NO_KEY.search(seen.said):
+        return Fault(
+            "authentication", f"There is no key for {seen.where.provider}; {_set_key(seen)}", seen.status
+        )
+    return _unreached(seen) or _by_status(seen)
+
+
+def _in_the_middle(seen: _Evidence) -> Fault:
+    if seen.names & _SLOW:
+        return Fault("timeout", f"{seen.host} stopped sending in the middle of its reply; ask again")
+    return Fault(
+        "interrupted-stream",
+        f"The reply from {seen.host} broke off before its end; nothing of it was run. Ask again",
+        seen.status,
+    )
+
+
+def _unreached(seen: _Evidence) -> Fault | None:
+    """The error when no server answered, else ``None``; litellm calls all of these 500."""
+    if seen.status not in {500, 408, None}:
+        return None
+    if "WRONG_VERSION_NUMBER" in seen.said or "record layer failure" in seen.said:
+        return Fault(
+            "connection",
+            f"{seen.host} does not speak TLS there; write http:// in the base URL or mend the port",
+        )
+    if _CERTIFICATE.search(seen.said):
+        todo = "if a proxy stands between, set SSL_CERT_FILE to its certificates"
+        return Fault("connection", f"The certificate of {seen.host} could not be verified; {todo}")
+    if _NO_NAME.search(seen.said):
+        todo = "check the network and the base URL"
+        return Fault("connection", f"The name {seen.host} was not found; {todo}", retryable=True)
+    if _REFUSED.search(seen.said):
+        if seen.where.local:
+            return Fault(
+                "connection", f"Nothing answers at {seen.host}; start the server or choose another model"
+            )
+        todo = "check the network and the base URL"
+        return Fault("connection", f"{seen.host} refused the connection; {todo}", retryable=True)
+    if seen.names & {"ConnectTimeout", "ConnectionTimeoutError", "ConnectTimeoutError"}:
+        return Fault("connection", f"No connection to {seen.host} in time; check the network", retryable=True)
+    if seen.names & _SLOW:
+        return Fault("timeout", f"{seen.host} sent no answer in time", seen.status, retryable=True)
+    if seen.names & _CUT_OFF and (
+        "Connection error" in seen.said or seen.names & (_CUT_OFF - {"APIConnectionError"})
+    ):
+        return Fault("connection", f"{seen.host} closed the connection without an answer", retryable=True)
+    return None
+
+
+def _by_status(seen: _Evidence) -> Fault:
+    host, model, status, words = seen.host, seen.model, seen.status, seen.words
+    if status in {400, 422} and ("ContextWindowExceededError" in seen.names or _OVERFLOW.search(seen.said)):
+        return Fault(
+            "context-overflow",
+            f"The conversation no longer fits into the context of {model}; start a new one or ask for less at once",
+            status,
+        )
+    match status:
+        case None:
+            return Fault("protocol", f"The reply from {host} could not be understood{words}")
+        case 401:
+            return Fault("authentication", f"{host} refused the key (401); {_set_key(seen)}", status)
+        case 402:
+            return Fault(
+                "refused", f"{host} wants payment first (402); look at the account's balance", status
+            )
+        case 403:
+            return Fault(
+                "refused",
+                f"{host} does not let this key use {model} (403); choose another model or key",
+                status,
+            )
+        case 404:
+            todo = "check the model's name and the base URL"
+            return Fault("not-found", f"{host} does not know {model} (404); {todo}{words}", status)
+        case 408 | 504:
+            return Fault("timeout", f"{host} ran out of time ({status})", status, retryable=True)
+        case 413:
+            todo = "start a new conversation or ask for less at once"
+            return Fault("context-overflow", f"The request is too large for {host} (413); {todo}", status)
+        case 429:
+            todo = "wait, or choose another model"
+            return Fault(
+                "rate-limit", f"{host} says too many requests (429); {todo}{words}", status, retryable=True
+            )
+        case 503 | 529:
+            return Fault(
+                "server", f"{host} is overloaded or down ({status}); try later{words}", status, retryable=True
+            )
+        case _ if status >= 500:
+            return Fault("server", f"{host} failed ({status}); try later{words}", status, retryable=True)
+        case _:
+            return Fault("bad-request", f"{host} did not accept the request ({status}){words}", status)
+
+
+_SCRIPTED = {
+    "authentication": 401, "not-found": 404, "bad-request": 400, "rate-limit": 429, "server": 500, "refused": 403,
+}  # fmt: skip
+
+
+def _scripted(shape: JsonObject, started: bool) -> Fault:
+    """The error that a script asks for, judged and worded as if a server had sent it."""
+    kind, status = cast(str | None, shape.get("kind")), cast(int | None, shape.get("status"))
+    message = str(shape.get("message") or "")
+    if "sentence" in shape:
+        return Fault(str(kind), str(shape["sentence"]))
+    if status is None:
+        status = _SCRIPTED.get(kind or "server")
+    if status is None:
+        fault = Fault(
+            str(kind), message or f"The script says {kind}", retryable=kind in {"connection", "timeout"}
+        )
+    else:
+        where = Target("the script's model", "script", None, "The script", False)
+        words = f': "{message}"' if message else ""
+        fault = _judge(_Evidence(where, status, frozenset(), message, words, started))
+    if kind is not None:
+        fault.kind = kind
+    fault.retry_after = shape.get("retry_after")
+    return fault
+
+
+def _set_key(seen: _Evidence) -> str:
+    """What to do about a key: names the variables that the provider reads."""
+    if seen.where.provider in {"script", "offline", ""}:
+        return "check the key"
+    try:
+        facts = cast(JsonObject, cast(Any, litellm).validate_environment(model=seen.model))
+        missing = [str(name) for name in facts.get("missing_keys") or ()]
+    except Exception:
+        missing = []
+    verb = "set" if missing else "check"
+    names = " and ".join(missing) or f"{seen.where.provider.upper()}_API_KEY"
+    return f"{verb} {names} in the environment, or choose another model"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and all that stands behind it, nearest first."""
+    seen: set[int] = set()
+    waiting: list[BaseException] = [error]
+    while waiting and len(seen) < 24:
+        link = waiting.pop(0)
+        if id(link) in seen:
+            continue
+        seen.add(id(link))
+        yield link
+        for behind in (getattr(link, "original_exception", None), link.__cause__, link.__context__):
+            if isinstance(behind, BaseException):
+                waiting.append(behind)
+
+
+def _status(error: BaseException) -> int | None:
+    code: object = getattr(error, "status_code", None)
+    return code if isinstance(code, int) and 300 <= code <= 599 else None
+
+
+def _retry_after(error: BaseException) -> float | None:
+    response: Any = getattr(error, "response", None)
+    headers: Any = getattr(error, "litellm_response_headers", None) or getattr(response, "headers", None)
+    if headers is None:
+        return None
+    given: object = headers.get("retry-after")
+    try:
+        return max(0.0, float(cast(str, given)))
+    except (TypeError, ValueError):
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(cast(str, given)).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _words(chain: list[BaseException], secrets: frozenset[str]) -> str:
+    """The server's own words in quotes, when they are words: one line, short, no HTML, no traceback, no secret."""
+    texts: list[str] = []
+    for link in reversed(chain):
+        body: object = getattr(link, "body", None)
+        texts.append(_message(body))
+    for link in chain:
+        text = _NOISE.sub("", str(getattr(link, "message", None) or link)).strip()
+        start = text.find("{")
+        if start >= 0:
+            try:
+                texts.append(_message(json.loads(text[start:])))
+            except (ValueError, RecursionError):
+                pass
+        texts.append(text)
+    for text in texts:
+        if text.strip() and not re.search(
+            r"<\s*[!/a-zA-Z]|Traceback|object at 0x|^Error code: \d+$|^(?:Server|Client) error '\d", text
+        ):
+            return f': "{one_line(masked(text, secrets), 200)}"'
+    return ""
+
+
+def _message(body: object) -> str:
+    if isinstance(body, dict):
+        shape = cast(JsonObject, body)
+        for key in ("error", "message", "detail"):
+            text = _message(shape.get(key))
+            if text:
+                return text
+        return ""
+    return body if isinstance(body, str) else ""

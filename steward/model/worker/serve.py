@@ -1,0 +1,166 @@
+"""The worker's loop: reads operations from its input, runs them as tasks, writes events to its output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NoReturn
+
+from steward.conversation import JsonObject
+from steward.model.protocol import Lines, decode, encode
+
+Say = Callable[[JsonObject], None]
+Operation = Callable[[JsonObject, Say], Awaitable[None]]
+Operations = Mapping[str, Operation]
+
+
+class Pipe:
+    """Both ends of the protocol. A thread reads, so that the end of the input ends the process at any moment."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = source
+        self._sink = sink
+        self._writing = threading.Lock()
+        self._arriving = threading.Lock()
+        self._early: list[JsonObject] = []
+        self._receive: Callable[[JsonObject], None] | None = None
+        threading.Thread(target=self._read, name="operations", daemon=True).start()
+
+    def say(self, event: JsonObject) -> None:
+        """Write one event."""
+        data = memoryview(encode(event))
+        with self._writing:
+            while data:
+                try:
+                    data = data[os.write(self._sink, data) :]
+                except OSError:
+                    leave()
+
+    def listen(self, receive: Callable[[JsonObject], None]) -> None:
+        """From now on hand each operation, also those that came before, to ``receive`` in the reading thread."""
+        with self._arriving:
+            self._receive = receive
+            for operation in self._early:
+                receive(operation)
+            self._early.clear()
+
+    def _read(self) -> None:
+        lines = Lines()
+        try:
+            while data := os.read(self._source, 1 << 16):
+                for line in lines.feed(data):
+                    operation = decode(line)
+                    if operation is None:
+                        continue
+                    with self._arriving:
+                        if self._receive is None:
+                            self._early.append(operation)
+                        else:
+                            self._receive(operation)
+        finally:
+            leave()
+
+
+def leave() -> NoReturn:
+    """End at once: the steward is gone, and litellm would take more than a second to tidy up."""
+    os._exit(0)
+
+
+class Server:
+    """Runs operations; each has an id, and ``cancel`` ends the one of that id."""
+
+    def __init__(self, pipe: Pipe, operations: Operations) -> None:
+        self._pipe = pipe
+        self._operations = operations
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def serve(self) -> NoReturn:
+        """Run until the input ends."""
+        loop = asyncio.get_running_loop()
+
+        def receive(operation: JsonObject) -> None:
+            loop.call_soon_threadsafe(self._dispatch, operation)
+
+        self._pipe.listen(receive)
+        await asyncio.Event().wait()
+        leave()
+
+    def _dispatch(self, operation: JsonObject) -> None:
+        id = str(operation.get("id", ""))
+        if operation.get("op") == "cancel":
+            task = self._tasks.get(id)
+            if task is not None:
+                task.cancel()
+            return
+        run = self._operations.get(str(operation.get("op")))
+        if run is None:
+            sentence = "The worker does not know this operation."
+            self._pipe.say({"id": id, "type": "error", "error": {"kind": "protocol", "sentence": sentence}})
+            return
+        task = asyncio.create_task(self._run(id, run, operation))
+        self._tasks[id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(id, None))
+
+    async def _run(self, id: str, run: Operation, operation: JsonObject) -> None:
+        task = asyncio.current_task()
+
+        def say(event: JsonObject) -> None:
+            # A cancelled operation has nothing more to say, also while it tidies up.
+            if task is not None and not task.cancelling():
+                self._pipe.say({"id": id, **event})
+
+        try:
+            await run(operation, say)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # whatever litellm raises, the steward is told and the worker lives on
+            from steward.model.worker.faults import describe
+
+            say({"type": "error", "error": describe(error)})
+
+
+def main() -> NoReturn:
+    """Take over the pipes, import litellm, serve."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    source, sink = os.dup(0), os.dup(1)
+    # From here on nothing that anybody prints or reads can touch the protocol.
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    pipe = Pipe(source, sink)
+    try:
+        operations, version = _load()
+    except BaseException as error:
+        import traceback
+
+        traceback.print_exc()
+        pipe.say({"type": "broken", "sentence": f"litellm could not be loaded ({type(error).__name__})."})
+        leave()
+    pipe.say({"type": "ready", "litellm": version, "pid": os.getpid()})
+    asyncio.run(Server(pipe, operations).serve())
+    leave()
+
+
+def _load() -> tuple[Operations, str]:
+    from importlib.metadata import version
+
+    from steward.model.worker import quiet
+
+    litellm: Any = quiet.load()
+    from steward.model.worker import call, fetch, lookup, providers
+
+    litellm.custom_provider_map = [
+        {"provider": "script", "custom_handler": providers.ScriptProvider()},
+        {"provider": "offline", "custom_handler": providers.OfflineProvider()},
+    ]
+    operations: Operations = {
+        "call": call.run,
+        "fetch": fetch.run,
+        "window": lookup.window,
+        "host": lookup.host,
+        "models": lookup.models,
+    }
+    return operations, version("litellm")
