@@ -1,0 +1,62 @@
+"""Which documents stay when not all of them may: whole ones, closest or broadest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steward.agents_md.document import Document, Outcome, Skipped
+from steward.agents_md.settings import Settings
+
+
+def distinct(documents: Sequence[Document]) -> tuple[list[Document], list[Skipped]]:
+    """The documents without those that are a file met before, under whatever name."""
+    kept: list[Document] = []
+    skipped: list[Skipped] = []
+    seen: dict[tuple[int, int], str] = {}
+    for document in documents:
+        key = (document.device, document.inode)
+        if key != (0, 0) and key in seen:
+            skipped.append(Skipped(document.path, f"it is the same file as {seen[key]}", "same-file"))
+            continue
+        seen[key] = document.path
+        kept.append(document)
+    return kept, skipped
+
+
+def limited(
+    documents: Sequence[Document], settings: Settings
+) -> tuple[list[Document], list[Skipped], list[tuple[Outcome, int]]]:
+    """The documents within the limits, in their order; those left out; and which limits were met."""
+    total = sum(document.bytes for document in documents)
+    if len(documents) <= settings.max_documents and total <= settings.max_total_bytes:
+        return list(documents), [], []
+    order = list(enumerate(documents))
+    if settings.keep == "closest":
+        order.reverse()
+    kept: set[int] = set()
+    size = 0
+    reasons: dict[int, tuple[Outcome, int, str]] = {}
+    for place, document in order:
+        if len(kept) >= settings.max_documents:
+            most = settings.max_documents
+            reasons[place] = (
+                "document-limit",
+                most,
+                f"the limit of {most:,} document{'s' * (most > 1)} is reached",
+            )
+        elif size + document.bytes > settings.max_total_bytes:
+            most = settings.max_total_bytes
+            reasons[place] = (
+                "size-limit",
+                most,
+                f"it does not fit into the limit of {most:,} bytes for all documents",
+            )
+        else:
+            kept.add(place)
+            size += document.bytes
+    met: dict[Outcome, int] = {outcome: limit for outcome, limit, _ in reasons.values()}
+    return (
+        [document for place, document in enumerate(documents) if place in kept],
+        [Skipped(documents[place].path, reasons[place][2], "limit") for place in sorted(reasons)],
+        list(met.items()),
+    )

@@ -1,0 +1,102 @@
+"""Names that look like an instruction document and are none, found without reading large directories to their end."""
+
+from __future__ import annotations
+
+import stat
+import time
+from collections.abc import Iterable
+
+from steward.agents_md.files import Folder
+
+_ALIKE = (
+    "agent.md",
+    "agents",
+    "agents.markdown",
+    "agents.md.txt",
+    "agents.mdx",
+    "agents.txt",
+    "agents-override.md",
+    "agents_override.md",
+    "agent.override.md",
+    "agents.overrides.md",
+    "override.agents.md",
+)
+_PROBED = ("agents.md", "Agents.md", "AGENTS.MD", "AGENT.md", "agent.md", "Agent.md", "agents.override.md")
+_MOST_NAMES = 2048
+_MOST_DIRECTORIES = 4096
+_SETTLED_NS = 100_000_000
+"""A listing is kept only when the directory had been quiet for so long: its clock may tick slowly."""
+
+
+class Listing:
+    """What a look at one directory's names showed."""
+
+    __slots__ = ("exact", "near", "whole")
+
+    def __init__(self, exact: frozenset[str], near: tuple[str, ...], whole: bool) -> None:
+        self.exact = exact
+        """Documents' names that are there in exactly this spelling."""
+        self.near = near
+        """Near misses: other spellings of a document's name first, then names that are merely alike."""
+        self.whole = whole
+        """Whether every name of the directory was looked at."""
+
+
+class NearMisses:
+    """Looks for near misses, at most once for each state of a directory."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+        self._exact = frozenset(self._names)
+        self._folded = frozenset(name.casefold() for name in self._names)
+        self._alike = frozenset(_ALIKE)
+        self._kept: dict[tuple[int, int], tuple[tuple[int, int], Listing]] = {}
+
+    def look(self, folder: Folder, *, again: bool = False) -> Listing:
+        """The listing of ``folder``; ``again`` looks at the disk even when nothing seems to have changed."""
+        state = folder.stat("")
+        if state is None:
+            return Listing(frozenset(), (), False)
+        key = (state.st_dev, state.st_ino)
+        stamp = (state.st_mtime_ns or 0, state.st_ctime_ns or 0)  # a stat made by hand has none of the two
+        kept = self._kept.get(key)
+        if kept is not None and not again and kept[0] == stamp:
+            return kept[1]
+        now = time.time_ns()
+        listing = self._list(folder)
+        if 0 < max(stamp) < now - _SETTLED_NS:
+            if len(self._kept) >= _MOST_DIRECTORIES:
+                self._kept.clear()
+            self._kept[key] = (stamp, listing)
+        return listing
+
+    def _list(self, folder: Folder) -> Listing:
+        try:
+            names = folder.names(_MOST_NAMES + 1)
+        except OSError:  # it can be searched but not listed
+            names = list(_PROBED)
+            whole = False
+        else:
+            whole = len(names) <= _MOST_NAMES
+            if not whole:
+                names = list(dict.fromkeys((*names, *_PROBED)))
+        spelled: list[str] = []
+        alike: list[str] = []
+        for name in names:
+            folded = name.casefold()
+            if folded in self._folded:
+                if name not in self._exact:
+                    spelled.append(name)
+            elif folded in self._alike:
+                alike.append(name)
+        exact = self._exact.intersection(names)
+        near = (*sorted(spelled), *sorted(alike))
+        return Listing(exact, tuple(name for name in near if _is_file(folder, name)), whole)
+
+
+def _is_file(folder: Folder, name: str) -> bool:
+    try:
+        found = folder.stat(name)
+    except OSError:
+        return False
+    return found is not None and not stat.S_ISDIR(found.st_mode)
