@@ -1,0 +1,396 @@
+"""The application: puts the views together, runs turns, and carries commands between the person and the steward."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import aclosing, suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import events
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from steward.errors import StewardError
+from steward.service.commands import COMMANDS as DECLARED
+from steward.tui import slash, themes
+from steward.tui.conversation.feed import Feed
+from steward.tui.conversation.transcript import Transcript
+from steward.tui.deeds import Deeds
+from steward.tui.keyboard import Keyboard
+from steward.tui.palette import CommandProvider
+from steward.tui.panel.panel import SidePanel
+from steward.tui.prompt.box import PromptBox
+from steward.tui.prompt.completion import CompletionList, key_name
+from steward.tui.prompt.prompt import Prompt
+from steward.tui.review.screen import ReviewScreen
+from steward.tui.status import KeyBar, StatusLine
+from steward.tui.turns import Turns
+from steward.tui.welcome import Facts, Welcome
+
+if TYPE_CHECKING:
+    from steward.config import Settings
+    from steward.events import Event
+    from steward.service import Steward
+
+NARROW = 90
+"""Below this width the side panel lies over the conversation and is closed at first."""
+
+AGAIN = 1.0
+"""Seconds in which a second ctrl+c leaves."""
+
+SHORT = {
+    "help": "help",
+    "instructions": "instructions",
+    "changes": "changes",
+    "show-change": "review",
+    "model": "model",
+}
+"""Commands named in the bar of keys."""
+
+KEYS = (
+    *((key_name(c.key), SHORT[c.name], c.key) for c in DECLARED if c.name in SHORT),
+    ("^B", "panel", "ctrl+b"),
+    ("^O", "open calls", "ctrl+o"),
+    ("^P", "palette", "ctrl+p"),
+    ("^Q", "leave", "ctrl+q"),
+)
+
+_log = logging.getLogger("steward.tui")
+_log.addHandler(logging.NullHandler())  # without any handler, logging would write over the screen
+
+
+class StewardApp(App[int]):
+    """Holds the steward; views know nothing of it but what they are shown."""
+
+    COMMANDS: ClassVar[set[Any]] = {CommandProvider, *App.COMMANDS}
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(command.key, f"command('{command.name}')", command.help, show=False, priority=True)
+            for command in DECLARED
+            if command.key and command.where == "main"
+        ),
+        Binding("ctrl+b", "panel", "Side panel", show=False, priority=True),
+        Binding("ctrl+o", "fold", "Open or close all calls", show=False),
+        Binding("escape", "interrupt", "Stop the turn", show=False),
+        Binding("ctrl+c", "stop_or_leave", "Stop, clear, leave", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
+    ]
+
+    CSS = """
+    Screen { layers: base above; background: $background; }
+    #left { width: 1fr; height: 1fr; layers: base above; }
+    #main { height: 1fr; layers: base above; }
+    """
+
+    def __init__(
+        self,
+        steward: Steward,
+        settings: Settings | None = None,
+        *,
+        question: str = "",
+        now: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__()
+        self.animation_level = "none"
+        self.steward = steward
+        self.keyboard = Keyboard(now)
+        self.failed: Exception | None = None
+        self._settings = settings
+        self._question = question
+        self._now = now
+        self._stopped = float("-inf")
+        self._draft_timer: Any = None
+        self.register_theme(themes.DARK)
+        self.register_theme(themes.LIGHT)
+        wanted = settings.theme if settings is not None else "auto"
+        self.theme = {"dark": themes.DARK.name, "light": themes.LIGHT.name}.get(wanted) or themes.preferred()
+
+    # Parts
+
+    def compose(self) -> ComposeResult:
+        completion = CompletionList()
+        with Horizontal(id="main"):
+            with Vertical(id="left"):
+                yield Transcript(id="transcript")
+                yield completion
+                yield PromptBox(Prompt(completion, id="prompt"))
+            yield SidePanel()
+        yield StatusLine()
+        yield KeyBar(KEYS)
+
+    @property
+    def main(self) -> Screen[Any]:
+        """The screen of the conversation, whatever lies over it."""
+        return self.screen_stack[0]
+
+    @property
+    def transcript(self) -> Transcript:
+        """The conversation."""
+        return self.main.query_one(Transcript)
+
+    @property
+    def prompt(self) -> Prompt:
+        """Where the person types."""
+        return self.main.query_one(Prompt)
+
+    @property
+    def panel(self) -> SidePanel:
+        """The side panel."""
+        return self.main.query_one(SidePanel)
+
+    @property
+    def status(self) -> StatusLine:
+        """The status line."""
+        return self.main.query_one(StatusLine)
+
+    def on_mount(self) -> None:
+        self.feed = Feed(self.transcript)
+        self.turns = Turns(self)
+        self.deeds = Deeds(self)
+        steward = self.steward
+        self.welcome = Welcome(Facts(steward.workspace_name, steward.model))
+        self.transcript.add(self.welcome)
+        self.transcript.settle()
+        self.status.show(workspace=steward.workspace_name, model=steward.model, focus=steward.focus)
+        self.prompt.focus()
+        self._fit_panel(self.size.width)
+        self.call_after_refresh(lambda: self.work(self._begin()))
+
+    async def _begin(self) -> None:
+        """What is asked of the steward once something is on the screen."""
+        await self.steward.start()
+        self.work(self._listen())
+        if messages := self.steward.transcript():
+            self.feed.show(messages)
+        with suppress(StewardError):
+            self.prompt.recall.load(await self.steward.history())
+            if (draft := await self.steward.draft()) and not self.prompt.text:
+                self.prompt.replace_all(draft)
+        await self.deeds.look()
+        if self._question:
+            self.turns.ask(self._question)
+
+    async def _listen(self) -> None:
+        async with aclosing(self.steward.listen()) as facts:
+            async for event in facts:
+                self.told(event)
+
+    def told(self, event: Event) -> None:
+        """A fact from outside a turn."""
+        self.deeds.note(event)
+        self.feed.beside(event)
+
+    # Work that must not end the app
+
+    def work(self, job: Coroutine[Any, Any, None], group: str = "work") -> Worker[None]:
+        """Do something beside the screen; what goes wrong becomes one sentence."""
+        return self.run_worker(self._guarded(job), group=group, exit_on_error=False)
+
+    async def _guarded(self, job: Coroutine[Any, Any, None]) -> None:
+        try:
+            await job
+        except StewardError as error:
+            self.feed.say(str(error), "error")
+        except Exception as error:
+            _log.exception("work beside the screen failed")
+            self.feed.say(
+                f"Something failed inside the steward ({type(error).__name__}); the log has it.", "error"
+            )
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        worker = cast("Worker[object]", event.worker)
+        if event.state is WorkerState.ERROR and worker.error is not None:
+            _log.error("a worker failed", exc_info=worker.error)
+            kind = type(worker.error).__name__
+            self.feed.say(f"Something failed inside the screen ({kind}); the log has it.", "error")
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave with one sentence; a traceback with the values of variables is no business of the terminal."""
+        if self.is_headless:
+            super()._handle_exception(error)
+            return
+        _log.error("the screen failed", exc_info=error)
+        self.failed = self.failed or error
+        self._return_code = 1
+        self._close_messages_no_wait()
+
+    # Keys
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self.keyboard.arrived(event.time)
+        await super().on_event(event)
+
+    def action_command(self, name: str) -> None:
+        """A command by its key."""
+        self.command(name)
+
+    def command(self, name: str, argument: str = "") -> None:
+        """Do a command, however it was given."""
+        self.work(self.deeds.do(name, argument), group="command")
+
+    def action_fold(self) -> None:
+        """Open or close all calls."""
+        self.transcript.fold_all()
+
+    def action_interrupt(self) -> None:
+        """Stop the running turn."""
+        self.turns.interrupt()
+
+    def action_stop_or_leave(self) -> None:
+        """Copy what is selected; else stop the turn; else clear the prompt; twice within a second leaves."""
+        now = self._now()
+        if now - self._stopped < AGAIN:
+            self.work(self.leave())
+            return
+        if self._copy_selection():
+            return
+        self._stopped = now
+        if self.turns.running:
+            self.turns.interrupt()
+        elif self.prompt.text:
+            self.prompt.replace_all("")
+        self.status.show(hint="ctrl+c again leaves")
+        self.set_timer(AGAIN, lambda: self.status.show(hint=""))
+
+    def _copy_selection(self) -> bool:
+        text = self.screen.get_selected_text() or (self.prompt.selected_text if self.prompt.has_focus else "")
+        if not text:
+            return False
+        self.copy_to_clipboard(text)
+        self.screen.clear_selection()
+        return True
+
+    async def action_quit(self) -> None:
+        await self.leave()
+
+    async def leave(self, code: int = 0) -> None:
+        """Keep what was typed and go."""
+        with suppress(StewardError, asyncio.TimeoutError):
+            await asyncio.wait_for(self.steward.keep_draft(self.prompt.text), 1.0)
+        self.exit(code)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        yield SystemCommand("Change theme", "Choose other colours", self.action_change_theme)
+
+    # The side panel
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit_panel(event.size.width)
+
+    def _fit_panel(self, width: int) -> None:
+        panel, narrow = self.panel, width < NARROW
+        if narrow != panel.has_class("-over") or not panel.fitted:
+            panel.fitted = True
+            panel.set_class(narrow, "-over")
+            panel.display = not narrow
+
+    def action_panel(self) -> None:
+        """Show or hide the side panel."""
+        self.panel.display = not self.panel.display
+
+    # Messages of the views
+
+    def on_prompt_sent(self, message: Prompt.Sent) -> None:
+        self.work(self._sent(message.text))
+
+    async def _sent(self, text: str) -> None:
+        match slash.parse(text):
+            case slash.Given(command, argument):
+                await self._remember(text.strip())
+                await self.deeds.do(command.name, argument)
+            case slash.Unknown() as unknown:
+                self.feed.say(unknown.sentence, "warning")
+                if not self.prompt.text:
+                    self.prompt.replace_all(text)
+            case None:
+                self.turns.ask(text)
+                await self._remember(text)
+
+    async def _remember(self, text: str) -> None:
+        with suppress(StewardError):
+            await self.steward.remember(text)
+            await self.steward.keep_draft(self.prompt.text)
+
+    def on_text_area_changed(self) -> None:
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+        self._draft_timer = self.set_timer(0.7, lambda: self.work(self._keep_draft(), group="draft"))
+
+    async def _keep_draft(self) -> None:
+        with suppress(StewardError):
+            await self.steward.keep_draft(self.prompt.text)
+
+    def on_prompt_wants(self, message: Prompt.Wants) -> None:
+        self.run_worker(
+            self.deeds.complete(message.wanted), group="complete", exclusive=True, exit_on_error=False
+        )
+
+    def on_completion_list_chosen(self) -> None:
+        self.prompt.take_chosen()
+
+    def on_prompt_scroll(self, message: Prompt.Scroll) -> None:
+        getattr(self.transcript, f"action_{message.action}")()
+
+    def on_prompt_to_transcript(self) -> None:
+        self.transcript.focus()
+
+    def on_transcript_leave(self) -> None:
+        self.prompt.focus()
+
+    def on_transcript_below(self, message: Transcript.Below) -> None:
+        self.main.query_one(PromptBox).show_below(message.lines)
+
+    def on_transcript_review(self, message: Transcript.Review) -> None:
+        self.review(message.change)
+
+    def on_side_panel_review(self, message: SidePanel.Review) -> None:
+        self.review(message.change)
+
+    def on_review_screen_decided(self, message: ReviewScreen.Decided) -> None:
+        self.feed.say(message.sentence, message.kind)
+        self.deeds.look_soon()
+
+    def review(self, change: str | None, then: str = "") -> None:
+        """Show a change, the newest pending one when none is named."""
+        if isinstance(self.screen, ReviewScreen):
+            self.screen.dismiss()
+        self.push_screen(ReviewScreen(self.steward, self.keyboard, change, then))
+
+
+def show(steward: Steward, settings: Settings | None, question: str) -> int:
+    """Run the application on the terminal; see ``steward.tui.run``."""
+    app = StewardApp(steward, settings, question=question)
+
+    async def main() -> int:
+        if sys.platform != "win32":
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                loop.add_signal_handler(number, lambda code=128 + number: app.work(app.leave(code)))
+        try:
+            code = await app.run_async(mouse=settings.mouse if settings is not None else True)
+        finally:
+            with suppress(StewardError):
+                await steward.close()
+        return code or 0
+
+    try:
+        code = asyncio.run(main())
+    except Exception as error:
+        _log.exception("the screen failed")
+        app.failed = app.failed or error
+        code = 1
+    if app.failed is not None:
+        kind = type(app.failed).__name__
+        sys.stderr.write(f"The screen failed ({kind}); nothing was written, and the conversation is kept.\n")
+        return 1
+    return code

@@ -1,0 +1,1 @@
+"""The conversation: everything said and done, as one view made of lines."""

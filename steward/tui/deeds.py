@@ -1,0 +1,259 @@
+"""What each command does, and how the panels learn of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from steward.errors import NoSuchThing, StewardError
+from steward.events import (
+    ChangesMoved,
+    FocusMoved,
+    InstructionsChanged,
+    ProposalMade,
+    RoundEnded,
+    TurnEnded,
+)
+from steward.tui.lines import plain
+from steward.tui.prompt.completion import Choice
+from steward.tui.review.screen import ReviewScreen
+
+if TYPE_CHECKING:
+    from steward.events import Event
+    from steward.tui.app import StewardApp
+    from steward.tui.prompt.completion import Wanted
+    from steward.tui.screens.lineview import Maker
+    from steward.tui.screens.picker import Item
+
+DECIDING = frozenset({"apply-change", "discard-change", "undo-change", "rebase-change"})
+
+
+class Deeds:
+    """Carries commands out against the steward and shows what came of them."""
+
+    def __init__(self, app: StewardApp) -> None:
+        self._app = app
+        self._looking = False
+        self._look_again = False
+
+    # Commands
+
+    async def do(self, name: str, argument: str = "") -> None:
+        """Carry out one command; errors are the caller's to show."""
+        app, steward = self._app, self._app.steward
+        match name:
+            case "help":
+                await self._help(argument)
+            case "workspace":
+                from steward.tui.screens.pages import workspace_page
+
+                self._read("Workspace", workspace_page(await asyncio.to_thread(steward.workspace_view)))
+            case "instructions":
+                from steward.tui.screens.pages import instructions_page
+
+                self._read("Instructions", instructions_page(await steward.instructions(argument or None)))
+            case "skills":
+                from steward.tui.screens.pages import skills_page
+
+                self._read("Skills", skills_page(await steward.skills()))
+            case "changes":
+                await self._changes()
+            case "show-change":
+                app.review(argument or None)
+            case "apply-change" | "discard-change" | "rebase-change" | "undo-change":
+                await self._decide(name, argument)
+            case "new":
+                await self._new()
+            case "sessions":
+                await self._sessions()
+            case "model":
+                await self._model(argument)
+            case "exit":
+                await app.leave()
+            case _:
+                raise NoSuchThing("command", name)
+
+    def _read(self, title: str, make: Maker) -> None:
+        from steward.tui.screens.reader import Reader
+
+        self._app.push_screen(Reader(title, make))
+
+    async def _help(self, topic: str) -> None:
+        from steward.tui.screens.reader import markdown_page
+
+        text = await asyncio.to_thread(self._app.steward.manual, topic or None)
+        self._read(f"Manual · {plain(topic)}" if topic else "Manual", markdown_page(text))
+
+    async def _pick(
+        self, title: str, items: list[Item], *, free: bool = False, empty: str = "Nothing here."
+    ) -> str | None:
+        from steward.tui.screens.picker import Picker
+
+        future: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+        def done(value: str | None) -> None:
+            if not future.done():
+                future.set_result(value)
+
+        self._app.push_screen(Picker(title, items, free=free, empty=empty), done)
+        return await future
+
+    async def _changes(self) -> None:
+        from steward.tui.screens.pages import change_items
+
+        items = change_items(await self._app.steward.changes(True))
+        chosen = await self._pick("Changes", items, empty="No change has been proposed yet.")
+        if chosen:
+            self._app.review(chosen)
+
+    async def _decide(self, name: str, argument: str) -> None:
+        """Open the review and ask there; nothing is decided by a command alone."""
+        change: str | None = argument.split()[0] if argument else None
+        screen = self._app.screen
+        if change is None and isinstance(screen, ReviewScreen):
+            screen.decide(name)
+            return
+        if change is None and name == "undo-change":
+            applied = [
+                v.proposal.id for v in await self._app.steward.changes(True) if v.proposal.status == "applied"
+            ]
+            if not applied:
+                raise NoSuchThing("applied change", "newest")
+            change = applied[0]
+        self._app.review(change, name)
+
+    async def _new(self) -> None:
+        app = self._app
+        await app.steward.new_session()
+        app.feed.clear()
+        app.transcript.add(app.welcome)
+        app.transcript.settle()
+        app.status.show(focus=app.steward.focus, tokens=app.steward.context_tokens)
+        await self.look()
+
+    async def _sessions(self) -> None:
+        from steward.tui.screens.pages import session_items
+
+        app = self._app
+        items = session_items(await app.steward.sessions(), app.steward.session_id)
+        chosen = await self._pick("Sessions", items, empty="No session is stored yet.")
+        if chosen and chosen != app.steward.session_id:
+            await app.steward.resume(chosen)
+            app.feed.clear()
+            app.feed.show(app.steward.transcript())
+            app.transcript.go_end()
+            await self.look()
+
+    async def _model(self, name: str) -> None:
+        from steward.tui.screens.pages import model_items
+
+        app = self._app
+        if not name:
+            choices = await app.steward.models()
+            picked = await self._pick("Model", model_items(choices, app.steward.model), free=True)
+            if not picked:
+                return
+            name = picked
+        await app.steward.choose_model(name)
+        app.feed.say(f"{plain(app.steward.model)} answers from now on.", "info")
+        await self.look()
+
+    # What the panels show
+
+    def note(self, event: Event) -> None:
+        """Bring panel and status up to date with a fact."""
+        app = self._app
+        match event:
+            case FocusMoved(path):
+                app.status.show(focus=path)
+                app.panel.show(focus=path)
+            case InstructionsChanged(focus, documents, skipped, arrived):
+                app.status.show(focus=focus)
+                app.panel.show(focus=focus, documents=documents, skipped=skipped, arrived=frozenset(arrived))
+            case ProposalMade() | ChangesMoved():
+                self.look_soon()
+            case RoundEnded() | TurnEnded():
+                app.panel.show(context=app.steward.context())
+            case _:
+                pass
+
+    def look_soon(self) -> None:
+        """Ask for the changes again, once however often this is called meanwhile."""
+        if self._looking:
+            self._look_again = True
+        else:
+            self._looking = True
+            self._app.work(self._looks(), group="look")
+
+    async def _looks(self) -> None:
+        try:
+            while True:
+                self._look_again = False
+                await self.look()
+                if not self._look_again:
+                    return
+        finally:
+            self._looking = False
+
+    async def look(self) -> None:
+        """Show how changes, instructions, model and context stand now."""
+        app, steward = self._app, self._app.steward
+        views = await steward.changes()
+        pending = [view for view in views if view.proposal.status == "pending"]
+        context = steward.context()
+        app.status.show(
+            model=steward.model,
+            host=steward.model_host,
+            focus=steward.focus,
+            tokens=context.total,
+            window=context.window,
+            pending=len(pending),
+            stale=sum(bool(view.stale) for view in pending),
+        )
+        app.panel.show(changes=views, context=context, looked=True, focus=steward.focus)
+        for screen in app.screen_stack:
+            if isinstance(screen, ReviewScreen):
+                screen.look_again()
+        view = await steward.instructions()
+        skipped = tuple((item.path, item.reason) for item in view.resolution.skipped)
+        app.panel.show(documents=view.documents, skipped=skipped, instructions_off=not view.enabled)
+        self._welcome(len(pending), tuple(document.path for document in view.resolution.documents))
+
+    def _welcome(self, pending: int, documents: tuple[str, ...]) -> None:
+        app, welcome = self._app, self._app.welcome
+        facts = replace(welcome.facts, model=app.steward.model, host=app.steward.model_host, pending=pending)
+        if facts.documents is None or app.steward.focus in ("", "."):
+            facts = replace(facts, documents=documents)
+        if facts != welcome.facts:
+            welcome.update(facts)
+            if welcome in app.transcript.blocks:
+                app.transcript.changed(welcome)
+
+    # Completion
+
+    async def complete(self, wanted: Wanted) -> None:
+        """Look up what the prompt wants completed."""
+        steward, prompt = self._app.steward, self._app.prompt
+        try:
+            match wanted.kind:
+                case "path":
+                    found = [Choice(path) for path in await steward.complete_path(wanted.typed)]
+                case "change":
+                    views = await steward.changes(True)
+                    found = [
+                        Choice(v.proposal.id, f"{v.proposal.status} · {v.proposal.title}", runs=True)
+                        for v in views
+                        if wanted.typed in v.proposal.id
+                    ]
+                case "model":
+                    found = [
+                        Choice(m.name, m.where, runs=True)
+                        for m in await steward.models()
+                        if wanted.typed.lower() in m.name.lower()
+                    ]
+                case _:
+                    found = list[Choice]()
+        except StewardError:
+            found = list[Choice]()
+        prompt.offer(wanted, found)

@@ -1,0 +1,40 @@
+"""When keys arrived: what tells a deliberate key from one typed ahead, pasted, or meant for somewhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+QUIET = 0.3
+"""Seconds without any key or paste before a key may decide something, and after what it decides on was drawn."""
+
+STRAY = 1.5
+"""Seconds during which nothing can be decided after a key that means nothing where it was pressed."""
+
+
+class Keyboard:
+    """Knows the last arrivals. ``now`` is a clock in seconds that only goes forward."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self.now = now
+        self._last = float("-inf")
+        self._before = float("-inf")
+        self._stray = float("-inf")
+
+    def arrived(self, sent: float | None = None) -> None:
+        """A key or a paste came. ``sent`` is when the terminal gave it, which may be before it could be handled."""
+        moment = self.now() if sent is None else min(sent, self.now())
+        self._before, self._last = self._last, max(moment, self._last)
+
+    def stray(self) -> None:
+        """The last key meant nothing: somebody may be typing for another window."""
+        self._stray = self.now()
+
+    def deliberate(self, drawn: float | None) -> bool:
+        """Whether the key being handled may decide about something drawn at ``drawn`` (``None``: not yet)."""
+        return (
+            drawn is not None
+            and self._last - drawn >= QUIET
+            and self._last - self._before >= QUIET
+            and self.now() - self._stray >= STRAY
+        )

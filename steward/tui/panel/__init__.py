@@ -1,0 +1,1 @@
+"""The side panel: changes, instructions in effect, and what fills the window."""

@@ -1,0 +1,1 @@
+"""The prompt: several lines, history, completion of commands and paths."""

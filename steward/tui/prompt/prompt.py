@@ -1,0 +1,234 @@
+"""The text a person types: Enter sends, a paste never does, hidden characters show."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import TextArea
+
+from steward.tui.prompt.completion import Choice, CompletionList, Wanted, commands, wanted
+from steward.tui.prompt.recall import Recall
+from steward.visible import visible
+
+NEWLINE_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
+
+
+def shown(text: str) -> str:
+    """Pasted or stored text as it may stand in the prompt: line ends are LF, hidden characters are marks."""
+    return visible(re.sub(r"\r\n?", "\n", text), keep="\n\t")
+
+
+class Prompt(TextArea):
+    """Several lines. It tells what was sent, and what it wants completed; it knows nothing of the steward."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "transcript('page_up')", "Page up", show=False),
+        Binding("pagedown", "transcript('page_down')", "Page down", show=False),
+        Binding("ctrl+up", "transcript('scroll_up')", "Scroll up", show=False),
+        Binding("ctrl+down", "transcript('scroll_down')", "Scroll down", show=False),
+        Binding("ctrl+home", "transcript('scroll_home')", "To the top", show=False),
+        Binding("ctrl+end", "transcript('end')", "To the end", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    Prompt, Prompt:focus {
+        height: auto; max-height: 12; min-height: 1; border: none; padding: 0; background: $background;
+        scrollbar-size-vertical: 1; overflow-x: hidden;
+    }
+    Prompt .text-area--cursor-line { background: $background; }
+    Prompt .text-area--placeholder { color: $foreground 40%; }
+    """
+
+    class Sent(Message):
+        """The person sent this."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
+            super().__init__()
+
+    class Wants(Message):
+        """Something can be completed that must be looked up."""
+
+        def __init__(self, wanted: Wanted) -> None:
+            self.wanted = wanted
+            super().__init__()
+
+    class Scroll(Message):
+        """The transcript is to move."""
+
+        def __init__(self, action: str) -> None:
+            self.action = action
+            super().__init__()
+
+    class ToTranscript(Message):
+        """The person wants to walk through the transcript."""
+
+    def __init__(self, completion: CompletionList, *, id: str | None = None) -> None:
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            tab_behavior="focus",
+            show_line_numbers=False,
+            highlight_cursor_line=False,
+            placeholder="Ask, or say what to change · / commands · @ files",
+        )
+        self.cursor_blink = False
+        self.recall = Recall()
+        self._completion = completion
+        self._wanted: Wanted | None = None
+        self._quiet = False
+
+    # Text
+
+    def replace_all(self, text: str, *, at_end: bool = True) -> None:
+        """Put another text in; what was there can be had back with undo."""
+        self._quiet = True
+        self.replace(shown(text), self.document.start, self.document.end)
+        self.move_cursor(self.document.end if at_end else (0, len(self.document[0])))
+        self._dismiss()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        if result := self._replace_via_keyboard(shown(event.text), *self.selection):
+            self.move_cursor(result.end_location)
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._handle(event):
+            event.stop()
+            event.prevent_default()
+        elif event.is_printable and event.character is not None and shown(event.character) != event.character:
+            event.stop()
+            event.prevent_default()
+            self._replace_via_keyboard(shown(event.character), *self.selection)
+
+    def _handle(self, event: events.Key) -> bool:
+        key, offered = event.key, self._completion.chosen
+        if key in NEWLINE_KEYS:
+            self._replace_via_keyboard("\n", *self.selection)
+            return True
+        if key == "enter":
+            if offered is not None and self._wanted is not None and not self._exact(offered):
+                self._take(offered, run=offered.runs)
+            else:
+                self._send()
+            return True
+        if offered is not None:
+            match key:
+                case "tab":
+                    self._take(offered)
+                    return True
+                case "up":
+                    self._completion.move(-1)
+                    return True
+                case "down":
+                    self._completion.move(1)
+                    return True
+                case "escape":
+                    self._dismiss()
+                    return True
+                case _:
+                    return False
+        match key:
+            case "up" if self._row() == 0:
+                return self._recall(self.recall.older(self.text), at_end=False)
+            case "down" if self._row() == self.wrapped_document.height - 1:
+                return self._recall(self.recall.newer())
+            case "tab":
+                self.post_message(self.ToTranscript())
+                return True
+            case _:
+                return False
+
+    def _row(self) -> int:
+        return self.wrapped_document.location_to_offset(self.cursor_location).y
+
+    def _recall(self, entry: str | None, at_end: bool = True) -> bool:
+        if entry is None:
+            return False
+        self.replace_all(entry, at_end=at_end)
+        return True
+
+    def _send(self) -> None:
+        text = self.text.strip("\n")
+        if not text.strip():
+            return
+        self._quiet = True
+        self.clear()
+        self.history.clear()
+        self._dismiss()
+        self.recall.remember(text)
+        self.post_message(self.Sent(text))
+
+    def action_transcript(self, action: str) -> None:
+        """Move the transcript without leaving the prompt."""
+        self.post_message(self.Scroll(action))
+
+    # Completion
+
+    def on_text_area_changed(self) -> None:
+        if self._quiet:
+            self._quiet = False
+            return
+        self.recall.rest()
+        self._look()
+
+    def _look(self) -> None:
+        row, column = self.cursor_location
+        self._wanted = wanted(self.document[row][:column], row == 0)
+        if self._wanted is None:
+            self._completion.offer(())
+        elif self._wanted.kind == "command":
+            self._show(commands(self._wanted.typed))
+        else:
+            self.post_message(self.Wants(self._wanted))
+
+    def offer(self, answered: Wanted, choices: list[Choice]) -> None:
+        """Show what was looked up, unless something else was typed meanwhile."""
+        if answered == self._wanted:
+            self._show(choices)
+
+    def _show(self, choices: list[Choice]) -> None:
+        frame = self.parent
+        self._completion.offer(choices, frame.outer_size.height if isinstance(frame, Widget) else 3)
+
+    def take_chosen(self) -> None:
+        """Take the row that was clicked."""
+        if (choice := self._completion.chosen) is not None:
+            self._take(choice)
+            self.focus()
+
+    def _exact(self, choice: Choice) -> bool:
+        return (
+            self._wanted is not None
+            and self._wanted.kind != "path"
+            and (self.text.strip() == choice.value or self._wanted.typed == choice.value)
+        )
+
+    def _take(self, choice: Choice, run: bool = False) -> None:
+        asked = self._wanted
+        if asked is None:
+            return
+        row, column = self.cursor_location
+        value = shown(choice.value)
+        if asked.at and not value.endswith("/"):
+            value = f"`{value}`" if " " in value else value
+        elif asked.at:
+            value = "@" + value
+        more = value.endswith("/")
+        self._quiet = True
+        self.replace(value + ("" if more or run else " "), (row, asked.start), (row, column))
+        self._dismiss()
+        if run:
+            self._send()
+        elif more:
+            self._look()
+
+    def _dismiss(self) -> None:
+        self._wanted = None
+        self._completion.offer(())

@@ -1,0 +1,1 @@
+"""The review: a change as a diff, and the only place on the screen where it can be applied."""

@@ -1,0 +1,76 @@
+"""The two lines of the review that never scroll: which change it is, and where in it the cursor stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from steward.tui import sentences
+from steward.tui.lines import Line, pad, plain, shorten, width_of
+from steward.tui.looks import looks_for
+
+if TYPE_CHECKING:
+    from steward.service.views import Review
+
+
+class Title(Widget, can_focus=False):
+    """One line that always says which change this is and how it stands."""
+
+    DEFAULT_CSS = "Title { height: 1; width: 1fr; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.review: Review | None = None
+        self.note = ""
+
+    def render_line(self, y: int) -> Strip:
+        looks, width = looks_for(self), self.size.width
+        if self.review is None:
+            return Strip(pad([Segment(" " + self.note, looks.file)], width, looks.file)).crop(0, width)
+        review, back = self.review, looks.file
+        proposal = review.proposal
+        added = sum(count.added for count in review.counts)
+        removed = sum(count.removed for count in review.counts)
+        left: Line = [Segment(f" ◆ {plain(proposal.id)} ", back)]
+        badges = [(proposal.status, looks.chip if proposal.status == "pending" else looks.chip_warning)]
+        if review.stale:
+            badges.append(("stale", looks.chip_error))
+        if review.overlaps:
+            badges.append(("overlaps", looks.chip_warning))
+        if review.hidden:
+            badges.append((f"{review.hidden} hidden", looks.chip_error))
+        for text, style in badges:
+            left.extend([Segment(f" {text} ", style), Segment(" ", back)])
+        facts = f"{sentences.count(len(proposal.files), 'file')} +{added} −{removed}"
+        right = [Segment(f" {facts} · {plain(proposal.short_stamp)} ", back)]
+        if width_of(left) + width_of(right) > width:
+            right = [Segment(f" {plain(proposal.short_stamp)} ", back)]
+        gap = max(width - width_of(left) - width_of(right), 0)
+        return Strip([*left, Segment(" " * gap, back), *right]).adjust_cell_length(width, back)
+
+
+class Place(Widget, can_focus=False):
+    """One line that says where in the change the cursor is, or what a key could not do."""
+
+    DEFAULT_CSS = "Place { height: 1; width: 1fr; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.where = ""
+        self.told = ""
+
+    def say(self, sentence: str) -> None:
+        """Something that a key could not do; it stays until the cursor moves."""
+        self.told = sentence
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        looks, width = looks_for(self), self.size.width
+        if self.told:
+            line = [Segment(" ▲ ", looks.warning), Segment(shorten(plain(self.told), width - 4), looks.base)]
+        else:
+            line = [Segment(" " + shorten(self.where, width - 2), looks.muted)]
+        return Strip(pad(line, width, looks.base))

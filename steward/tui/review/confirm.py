@@ -1,0 +1,96 @@
+"""The question before anything is written: drawn in the review, answered by one deliberate key."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from steward.tui.lines import Line, pad, plain, wrap
+from steward.tui.looks import looks_for
+
+Deed = Literal["apply", "undo"]
+
+LEFT_FOR_DIFF = 5
+"""Lines of the screen that the question leaves for the rest, however much it has to say."""
+
+ROOMY = 20
+"""From this height on the question stands free."""
+
+
+class Confirm(Widget, can_focus=False):
+    """Says exactly what ``y`` would do. It is hidden until asked for, and knows when it was drawn."""
+
+    DEFAULT_CSS = "Confirm { height: auto; width: 1fr; display: none; }"
+    ALLOW_SELECT: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.deed: Deed | None = None
+        self.drawn: float | None = None
+        """When the question had been on the screen; ``None`` while it has not."""
+        self._facts = ""
+        self._warnings: tuple[str, ...] = ()
+        self._told = ""
+
+    def ask(self, deed: Deed, facts: str, warnings: tuple[str, ...]) -> None:
+        """Put the question."""
+        self.deed, self._facts, self._warnings, self._told = deed, facts, warnings, ""
+        self.drawn = None
+        self.display = True
+        self._fit()
+
+    def tell(self, sentence: str) -> None:
+        """Say why a key was not taken as the answer."""
+        if self._told != sentence:
+            self._told = sentence
+            self._fit()
+
+    def close(self) -> None:
+        """Take the question away."""
+        self.deed, self.drawn = None, None
+        self.display = False
+
+    def _fit(self) -> None:
+        self.styles.height = len(self._lines(max(self.screen.size.width, 20)))
+        self.refresh(layout=True)
+
+    def on_resize(self) -> None:
+        if self.deed is not None:
+            self._fit()
+
+    def _lines(self, width: int) -> list[Line]:
+        looks = looks_for(self)
+        back = looks.user
+        margin = [Segment("   ", back)]
+        verb, does = ("Write", "apply") if self.deed == "apply" else ("Take back", "undo")
+        head = [Segment(f"{verb} {plain(self._facts)}", back + looks.bold)]
+        lines = wrap(head, width - 1, [Segment(" ◆ ", looks.user_mark)], margin)
+        keys = [
+            Segment(" y ", looks.chip),
+            Segment(f" {does}  ", back),
+            Segment(" any other key ", looks.chip_warning),
+            Segment(" leaves it", back),
+        ]
+        lines.append([*margin, *keys])
+        if self._told:
+            lines.extend(wrap([Segment(self._told, looks.user_mark)], width - 1, margin, margin))
+        said: list[Line] = []
+        for warning in self._warnings:
+            mark = [Segment(" ▲ ", looks.user_mark)]
+            said.extend(wrap([Segment(plain(warning), back)], width - 1, mark, margin))
+        room = max(self.screen.size.height - len(lines) - LEFT_FOR_DIFF, 1)
+        if len(said) > room:
+            said = [*said[: room - 1], [Segment(" ▲ more is said in the review above", back)]]
+        lines.extend(said)
+        if self.screen.size.height >= ROOMY:
+            empty: Line = [Segment("", back)]
+            lines = [empty, *lines, empty]
+        return [pad(line, width, back) for line in lines]
+
+    def render_line(self, y: int) -> Strip:
+        lines = self._lines(self.size.width)
+        looks = looks_for(self)
+        return Strip(lines[y] if y < len(lines) else []).adjust_cell_length(self.size.width, looks.user)

@@ -1,0 +1,185 @@
+"""A review as rows: what stands on each row of the diff, before anything is known about width or colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from steward.tui import sentences
+
+if TYPE_CHECKING:
+    from steward.proposals.diff import FileDiff, Hunk, Line
+    from steward.service.views import Review
+
+Level = Literal["plain", "note", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """A sentence about the change or one of its files."""
+
+    text: str
+    level: Level = "plain"
+    file: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """Where a file begins."""
+
+    file: int
+    action: str
+    path: str
+    old_path: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class HunkRow:
+    """Where a hunk begins."""
+
+    file: int
+    hunk: int
+    of: int
+    header: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRow:
+    """A line of either side, or one of each. Both sides hold the same line where nothing changed."""
+
+    file: int
+    hunk: int
+    old: Line | None
+    new: Line | None
+
+
+Row = TextRow | FileRow | HunkRow | CodeRow
+
+
+def rows_of(review: Review, diffs: Sequence[FileDiff], split: bool) -> list[Row]:
+    """The rows of the whole review; ``diffs`` may hold more context than the review came with."""
+    rows: list[Row] = list(_about(review))
+    banners: dict[str, list[str]] = {}
+    for path, text in review.banners:
+        banners.setdefault(path, []).append(text)
+    stale = {file.path: file.reason for file in review.stale}
+    for number, diff in enumerate(diffs):
+        change = diff.change
+        rows.append(TextRow("", file=number))
+        rows.append(
+            FileRow(number, change.action, change.path, change.old_path or "", diff.added, diff.removed)
+        )
+        for path in dict.fromkeys((change.path, change.source)):
+            if path in stale:
+                rows.append(
+                    TextRow(
+                        f"{path} is not what it was when this was proposed: {stale[path]}.", "warning", number
+                    )
+                )
+            for text in banners.get(path, ()):
+                rows.append(TextRow(f"This file {text}." if text[:1].islower() else text, "warning", number))
+        for notice in diff.notices:
+            rows.append(TextRow(notice, "note", number))
+        if diff.binary:
+            rows.append(TextRow(_binary(diff), "note", number))
+        for index, hunk in enumerate(diff.hunks):
+            rows.append(HunkRow(number, index, len(diff.hunks), hunk.header))
+            rows.extend(_split(number, index, hunk) if split else _unified(number, index, hunk))
+    return rows
+
+
+def _about(review: Review) -> Iterator[TextRow]:
+    """What a reader should know before the first file."""
+    proposal = review.proposal
+    if proposal.title:
+        yield TextRow(proposal.title)
+    governing = dict.fromkeys(document.path for document in proposal.instructions)
+    if governing:
+        yield TextRow("Made under " + ", ".join(governing), "note")
+    else:
+        yield TextRow("No instruction document governed it.", "note")
+    if proposal.status == "discarded" and proposal.reason:
+        yield TextRow("Discarded: " + proposal.reason, "note")
+    for note in proposal.notes:
+        yield TextRow(note, "warning")
+    if review.stale:
+        yield TextRow(
+            f"Stale: {sentences.count(len(review.stale), 'file')} changed on disk since. "
+            "It cannot be applied; b re-anchors it, then read it again.",
+            "warning",
+        )
+    if review.overlaps:
+        yield TextRow("Changes the same files as " + ", ".join(review.overlaps) + ".", "warning")
+    if review.instructions_changed:
+        yield TextRow(
+            "Instructions changed since it was made: " + ", ".join(review.instructions_changed) + ".",
+            "warning",
+        )
+    if review.hidden:
+        count = sentences.count(review.hidden, "hidden character")
+        yield TextRow(f"Adds {count}; each is shown as a mark on red.", "warning")
+
+
+def _binary(diff: FileDiff) -> str:
+    def size(data: bytes | None) -> str:
+        return "absent" if data is None else sentences.bytes_of(len(data))
+
+    return f"Binary: {size(diff.change.base)} → {size(diff.change.result)}; it cannot be shown as lines."
+
+
+def _unified(file: int, index: int, hunk: Hunk) -> Iterator[CodeRow]:
+    last: Line | None = None
+    for line in hunk.lines:
+        match line.sign:
+            case " ":
+                yield CodeRow(file, index, line, line)
+            case "-":
+                yield CodeRow(file, index, line, None)
+            case "+":
+                yield CodeRow(file, index, None, line)
+            case _:
+                sign = last.sign if last is not None else " "
+                yield CodeRow(file, index, None if sign == "+" else line, None if sign == "-" else line)
+        last = line
+
+
+def _split(file: int, index: int, hunk: Hunk) -> Iterator[CodeRow]:
+    gone: list[Line] = []
+    come: list[Line] = []
+    last = " "
+    for line in hunk.lines:
+        if line.sign == " ":
+            yield from _pairs(file, index, gone, come)
+            gone, come = [], []
+            yield CodeRow(file, index, line, line)
+        elif line.sign == "-":
+            if come:
+                yield from _pairs(file, index, gone, come)
+                gone, come = [], []
+            gone.append(line)
+        elif line.sign == "+":
+            come.append(line)
+        elif last == "-":
+            gone.append(line)
+        elif last == "+":
+            come.append(line)
+        else:
+            yield CodeRow(file, index, line, line)
+        last = line.sign
+    yield from _pairs(file, index, gone, come)
+
+
+def _pairs(file: int, index: int, gone: list[Line], come: list[Line]) -> Iterable[CodeRow]:
+    """Lines that replace each other side by side; lines without a partner against nothing."""
+    i = j = 0
+    while i < len(gone) or j < len(come):
+        old = gone[i] if i < len(gone) else None
+        new = come[j] if j < len(come) else None
+        if old is not None and new is not None and (old.other is None) != (new.other is None):
+            old, new = (None, new) if old.other is not None else (old, None)
+        i += old is not None
+        j += new is not None
+        yield CodeRow(file, index, old, new)

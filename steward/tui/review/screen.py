@@ -1,0 +1,386 @@
+"""The review screen: a change whole, and the keys that decide about it."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input
+
+from steward.errors import StewardError
+from steward.service.commands import COMMANDS
+from steward.tui import sentences
+from steward.tui.lines import plain
+from steward.tui.review.bars import Place, Title
+from steward.tui.review.confirm import Confirm, Deed
+from steward.tui.review.diff_view import DiffView
+from steward.tui.review.rows import CodeRow, FileRow, HunkRow, TextRow
+from steward.tui.status import KeyBar
+from steward.visible import visible
+
+if TYPE_CHECKING:
+    from steward.proposals import Proposal
+    from steward.service import Steward
+    from steward.service.views import Review
+    from steward.tui.keyboard import Keyboard
+
+TOO_SOON = "That key came too soon after another, or before this could be read; press y once more."
+
+
+class ReviewScreen(Screen[None]):
+    """Shows one change. What it applies is what it has drawn, by stamp."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "back", "Back"),
+        Binding("slash", "search", "Search"),
+        *(
+            Binding(command.key, f"decide('{command.name}')", command.help)
+            for command in COMMANDS
+            if command.where == "review"
+        ),
+    ]
+
+    DEFAULT_CSS = """
+    ReviewScreen { background: $background; layers: base above; overflow: hidden; }
+    ReviewScreen Input, ReviewScreen Input:focus {
+        height: 1; border: none; background: $panel; padding: 0 1; display: none;
+    }
+    """
+
+    class Decided(Message):
+        """Something was done to the change: a sentence for the conversation, and its kind."""
+
+        def __init__(self, sentence: str, kind: str) -> None:
+            self.sentence = sentence
+            self.kind = kind
+            super().__init__()
+
+    def __init__(self, steward: Steward, keyboard: Keyboard, change: str | None, then: str = "") -> None:
+        """``change`` is an id (the newest pending change); ``then`` is a command to ask for once it is drawn."""
+        super().__init__()
+        self._steward = steward
+        self._keyboard = keyboard
+        self._change = change
+        self._then = then
+        self._input_for = ""
+        self._deciding = False
+        self.drawn: float | None = None
+        """When the diff had been on the screen."""
+        self.review: Review | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Title()
+        yield DiffView()
+        yield Confirm()
+        yield Input()
+        yield Place()
+        yield KeyBar(self._keys())
+
+    def on_mount(self) -> None:
+        self.query_one(Input).cursor_blink = False
+        self.query_one(DiffView).focus()
+        self.query_one(Title).note = "…"
+        self.run_worker(self._load(), group="load", exclusive=True, exit_on_error=False)
+
+    # Showing
+
+    async def _load(self) -> None:
+        """Ask for the change and show it; if it is another one than was shown, say so."""
+        try:
+            review = await self._steward.review(self._change)
+        except StewardError as error:
+            self.query_one(Title).note = plain(str(error))
+            self.query_one(Title).refresh()
+            self.query_one(Place).say(str(error))
+            return
+        before = self.review
+        self._change = review.proposal.id
+        self.review = review
+        self.query_one(Title).review = review
+        self.query_one(Title).refresh()
+        view, place = self.query_one(DiffView), self.query_one(Place)
+        same = before is not None and before.proposal.stamp == review.proposal.stamp
+        if same and view.review is not None and _alike(before, review):
+            return
+        self.query_one(Confirm).close()
+        self.drawn = None
+        at = view.cursor
+        view.show(review)
+        if same:
+            view.move_to(at)
+        elif before is not None:
+            place.say(
+                f"{review.proposal.id} is not what you were reading: its stamp was "
+                f"{before.proposal.short_stamp} and now is {review.proposal.short_stamp}. Read it again."
+            )
+        else:
+            self._to_first_file()
+        self.query_one(KeyBar).show(self._keys())
+
+    def look_again(self) -> None:
+        """The changes may have moved."""
+        self.run_worker(self._load(), group="load", exclusive=True, exit_on_error=False)
+
+    def _to_first_file(self) -> None:
+        view = self.query_one(DiffView)
+        first = next((i for i, row in enumerate(view.rows) if isinstance(row, HunkRow)), 0)
+        view.cursor = first
+        view.refresh()
+
+    def on_diff_view_drawn(self) -> None:
+        self.drawn = self._keyboard.now()
+        self._say_where()
+        then, self._then = self._then, ""
+        if then:
+            self.decide(then)
+
+    def on_diff_view_moved(self) -> None:
+        self.query_one(Place).told = ""
+        self._say_where()
+
+    def _say_where(self) -> None:
+        view, place = self.query_one(DiffView), self.query_one(Place)
+        if not view.rows:
+            return
+        row = view.rows[view.cursor]
+        parts: list[str] = []
+        files = sum(isinstance(row, FileRow) for row in view.rows)
+        if not isinstance(row, TextRow) and view.review is not None:
+            path = view.review.diffs[row.file].path
+            parts.append(plain(path) + (f" ({row.file + 1} of {files})" if files > 1 else ""))
+        if isinstance(row, CodeRow | HunkRow) and view.review is not None:
+            parts.append(f"hunk {row.hunk + 1}")
+        at, of = view.hits
+        if of:
+            parts.append(f"hit {at} of {of}" if at else sentences.count(of, "hit"))
+        if view.context > 3:
+            parts.append("whole file" if view.context > 1000 else f"{view.context} lines of context")
+        parts.append(f"{100 * (view.cursor + 1) // len(view.rows)}%")
+        place.where = " · ".join(parts)
+        place.refresh()
+
+    def _keys(self) -> tuple[tuple[str, str, str], ...]:
+        status = self.review.proposal.status if self.review is not None else "pending"
+        stale = bool(self.review is not None and self.review.stale)
+        keys: list[tuple[str, str, str]] = []
+        if status == "pending":
+            keys.append(("b", "rebase", "b") if stale else ("a", "apply", "a"))
+            keys.append(("d", "discard", "d"))
+        elif status == "applied":
+            keys.append(("u", "undo", "u"))
+        keys += [
+            ("esc", "back", "escape"),
+            ("] [", "hunk", "right_square_bracket"),
+            ("n p", "file", "n"),
+            ("v", "sides", "v"),
+            ("w", "wider", "w"),
+            ("/", "search", "slash"),
+            (". ,", "hits", "full_stop"),
+            ("g G", "ends", "g"),
+        ]
+        return tuple(keys)
+
+    # Keys
+
+    def on_key(self, event: events.Key) -> None:
+        confirm = self.query_one(Confirm)
+        if confirm.deed is None:
+            if event.is_printable and not self._means(event.key):
+                self._keyboard.stray()
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key != "y":
+            confirm.close()
+            if event.is_printable:
+                self._keyboard.stray()
+            self.query_one(Place).say("Nothing was written.")
+        elif not self._keyboard.deliberate(confirm.drawn):
+            confirm.tell(TOO_SOON)
+        else:
+            deed = confirm.deed
+            confirm.close()
+            self._do(deed)
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self._keyboard.stray()
+        if self.query_one(Confirm).deed is not None:
+            self.query_one(Confirm).close()
+            self.query_one(Place).say("A paste is never an answer; nothing was written.")
+
+    def _means(self, key: str) -> bool:
+        return any(key in bindings.key_to_bindings for _, bindings in self._modal_binding_chain)
+
+    def action_back(self) -> None:
+        """Leave the line being typed, or the review."""
+        if self._input_for:
+            self._close_input()
+        else:
+            self.dismiss()
+
+    def action_decide(self, command: str) -> None:
+        """A key that decides about the change."""
+        if not self._keyboard.deliberate(self.drawn):
+            self.query_one(Place).say("That key came too soon after another; press it once more.")
+            return
+        self.decide(command)
+
+    def decide(self, command: str) -> None:
+        """Ask about a command that decides about the change, or say why it cannot be."""
+        review, place = self.review, self.query_one(Place)
+        if review is None or self._deciding:
+            return
+        proposal = review.proposal
+        match command:
+            case "apply-change":
+                if proposal.status != "pending":
+                    place.say(f"{proposal.id} is {proposal.status}; only a pending change can be applied.")
+                elif review.stale:
+                    named = ", ".join(file.path for file in review.stale)
+                    place.say(f"{proposal.id} is stale ({named}) and cannot be applied; b re-anchors it.")
+                else:
+                    self._ask("apply", review)
+            case "undo-change":
+                if proposal.status != "applied":
+                    place.say(f"{proposal.id} is {proposal.status}; only an applied change can be undone.")
+                else:
+                    self._ask("undo", review)
+            case "rebase-change":
+                if proposal.status != "pending":
+                    place.say(
+                        f"{proposal.id} is {proposal.status}; only a pending change can be re-anchored."
+                    )
+                elif not review.stale:
+                    place.say(f"{proposal.id} is not stale; there is nothing to re-anchor.")
+                else:
+                    self._work(self._rebase(proposal))
+            case "discard-change":
+                if proposal.status != "pending":
+                    place.say(f"{proposal.id} is {proposal.status}; only a pending change can be discarded.")
+                else:
+                    self._open_input("discard", f"Why discard {proposal.id}? enter discards, esc keeps it")
+            case _:
+                pass
+
+    def _ask(self, deed: Deed, review: Review) -> None:
+        proposal = review.proposal
+        added = sum(count.added for count in review.counts)
+        removed = sum(count.removed for count in review.counts)
+        many = len(review.counts)
+        files = review.counts[0].path if many == 1 else sentences.count(many, "file")
+        warnings = [
+            f"{path} {text}" if text[:1].islower() else f"{path}: {text}" for path, text in review.banners
+        ]
+        if review.hidden:
+            warnings.append(f"It adds {sentences.count(review.hidden, 'hidden character')}.")
+        if review.overlaps:
+            warnings.append(f"Other pending changes touch the same files: {', '.join(review.overlaps)}.")
+        if review.instructions_changed:
+            warnings.append(f"Instructions changed since: {', '.join(review.instructions_changed)}.")
+        confirm = self.query_one(Confirm)
+        confirm.ask(
+            deed,
+            f"{proposal.id} · +{added} −{removed} in {files} · stamp {proposal.short_stamp}",
+            tuple(warnings),
+        )
+        self.query_one(DiffView).focus()
+        confirm.call_after_refresh(self._asked)
+
+    def _asked(self) -> None:
+        confirm = self.query_one(Confirm)
+        if confirm.deed is not None and confirm.drawn is None:
+            confirm.drawn = self._keyboard.now()
+
+    # Doing
+
+    def _do(self, deed: Deed) -> None:
+        if self.review is not None and not self._deciding:
+            proposal = self.review.proposal
+            self._work(self._apply(proposal) if deed == "apply" else self._undo(proposal))
+
+    def _work(self, work: Coroutine[Any, Any, None]) -> None:
+        self._deciding = True
+        self.run_worker(self._guarded(work), group="decide", exit_on_error=False)
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except StewardError as error:
+            self.query_one(Place).say(str(error))
+            self.look_again()
+        finally:
+            self._deciding = False
+
+    async def _apply(self, proposal: Proposal) -> None:
+        done = await self._steward.apply_change(proposal.id, proposal.stamp)
+        self._leave(sentences.applied(done.id, done.paths, done.warnings), "done")
+
+    async def _undo(self, proposal: Proposal) -> None:
+        done = await self._steward.undo_change(proposal.id)
+        self._leave(sentences.applied(done.id, done.paths, done.warnings, "undone"), "done")
+
+    async def _rebase(self, proposal: Proposal) -> None:
+        moved = await self._steward.rebase_change(proposal.id)
+        await self._load()
+        self.query_one(Place).say(
+            f"{moved.id} was re-anchored and has the stamp {moved.short_stamp}. Read it again."
+        )
+
+    async def _discard(self, proposal: Proposal, reason: str) -> None:
+        gone = await self._steward.discard_change(proposal.id, reason)
+        because = f": {plain(reason)}" if reason else ""
+        self._leave(f"{plain(gone.id)} discarded{because}", "info")
+
+    def _leave(self, sentence: str, kind: str) -> None:
+        self.app.post_message(self.Decided(sentence, kind))  # pyright: ignore[reportUnknownMemberType]
+        self.dismiss()
+
+    # The line for a reason or a search
+
+    def action_search(self) -> None:
+        """Type what to find."""
+        self._open_input("search", "find in this change · enter finds, esc leaves")
+
+    def _open_input(self, purpose: str, hint: str) -> None:
+        line = self.query_one(Input)
+        self._input_for = purpose
+        line.placeholder = plain(hint)
+        line.value = ""
+        line.display = True
+        line.focus()
+
+    def _close_input(self) -> None:
+        self._input_for = ""
+        self.query_one(Input).display = False
+        self.query_one(DiffView).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if (clean := visible(event.value, keep="")) != event.value:
+            event.input.value = clean
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        purpose, text = self._input_for, event.value.strip()
+        self._close_input()
+        if purpose == "search":
+            found = self.query_one(DiffView).search(text)
+            self._say_where()
+            if text and not found:
+                self.query_one(Place).say(f"“{text}” is not in this change.")
+        elif purpose == "discard" and self.review is not None and not self._deciding:
+            self._work(self._discard(self.review.proposal, text))
+
+
+def _alike(before: Review | None, now: Review) -> bool:
+    """Whether a reader would see no difference."""
+    return before is not None and (
+        before.proposal.status,
+        before.stale,
+        before.overlaps,
+        before.instructions_changed,
+    ) == (now.proposal.status, now.stale, now.overlaps, now.instructions_changed)

@@ -1,0 +1,1 @@
+"""Screens beside the conversation: something to read, something to pick from."""

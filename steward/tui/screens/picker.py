@@ -1,0 +1,189 @@
+"""A list to pick from, narrowed by typing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from steward.tui.lines import Line, pad, plain, shorten, width_of
+from steward.tui.looks import looks_for
+from steward.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One row: its value, what is shown, a note at the right, and a badge."""
+
+    value: str
+    label: str
+    note: str = ""
+    badge: str = ""
+    detail: str = ""
+
+
+class Rows(ScrollView, can_focus=False):
+    """The rows and which of them is chosen."""
+
+    DEFAULT_CSS = """
+    Rows {
+        height: 1fr; background: $background; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+        scrollbar-color: $border; scrollbar-background: $background;
+    }
+    """
+
+    class Picked(Message):
+        """A row was clicked."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        super().__init__()
+        self.items = list(items)
+        self.index = 0
+
+    def show(self, items: Sequence[Item]) -> None:
+        """Other rows."""
+        self.items = list(items)
+        self.index = 0
+        self.virtual_size = Size(self.size.width, len(self.items) * self._each)
+        self.scroll_to(y=0, animate=False)
+        self.refresh()
+
+    @property
+    def _each(self) -> int:
+        return 2 if any(item.detail for item in self.items) else 1
+
+    @property
+    def chosen(self) -> Item | None:
+        """The row the cursor is on."""
+        return self.items[self.index] if self.items else None
+
+    def move(self, step: int) -> None:
+        """Move the cursor and keep it in view."""
+        if not self.items:
+            return
+        self.index = min(max(self.index + step, 0), len(self.items) - 1)
+        top, each = self.scroll_offset.y, self._each
+        if self.index * each < top:
+            self.scroll_to(y=self.index * each, animate=False)
+        elif (self.index + 1) * each > top + self.size.height:
+            self.scroll_to(y=(self.index + 1) * each - self.size.height, animate=False)
+        self.refresh()
+
+    def on_mount(self) -> None:
+        self.virtual_size = Size(self.size.width, len(self.items) * self._each)
+
+    def on_click(self, event: events.Click) -> None:
+        row = (event.y + self.scroll_offset.y) // self._each
+        if 0 <= row < len(self.items):
+            self.index = row
+            self.post_message(self.Picked())
+
+    def render_line(self, y: int) -> Strip:
+        looks = looks_for(self)
+        width = self.size.width
+        row, part = divmod(y + self.scroll_offset.y, self._each)
+        if row >= len(self.items):
+            return Strip.blank(width, looks.base)
+        item, here = self.items[row], row == self.index
+        style = looks.cursor if here else looks.base
+        if part == 1:
+            detail = shorten(plain(item.detail), max(width - 6, 4))
+            return Strip(pad([Segment("     " + detail, style if here else looks.muted)], width, style))
+        note = shorten(plain(item.note), max(width // 2, 8))
+        badge = f" {plain(item.badge)} " if item.badge else ""
+        left: Line = [
+            Segment(" ❯ " if here else "   ", style + looks.bold if here else style),
+            Segment(
+                shorten(plain(item.label), max(width - len(note) - len(badge) - 7, 8)), style + looks.bold
+            ),
+        ]
+        if badge:
+            left.extend([Segment(" ", style), Segment(badge, looks.chip_warning)])
+        gap = max(width - width_of(left) - width_of([Segment(note)]) - 2, 1)
+        line = [*left, Segment(" " * gap, style), Segment(note, style if here else looks.muted)]
+        return Strip(pad(line, width, style)).crop(0, width)
+
+
+class Picker(ModalScreen[str | None]):
+    """Gives the value of the row that was picked, or what was typed when ``free`` and no row fits."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Back"),
+        Binding("up,ctrl+p", "move(-1)", "Up", show=False, priority=True),
+        Binding("down,ctrl+n", "move(1)", "Down", show=False, priority=True),
+        Binding("pageup", "move(-10)", "Page up", show=False, priority=True),
+        Binding("pagedown", "move(10)", "Page down", show=False, priority=True),
+    ]
+
+    DEFAULT_CSS = """
+    Picker { background: $background; }
+    Picker > #pick-title {
+        height: 1; width: 1fr; background: $panel; color: $foreground; padding: 0 1; text-style: bold;
+    }
+    Picker > #pick-foot { height: 1; width: 1fr; color: $foreground 60%; padding: 0 1; }
+    Picker > Input, Picker > Input:focus { height: 1; border: none; background: $surface; padding: 0 1; }
+    """
+
+    def __init__(
+        self, title: str, items: Sequence[Item], *, free: bool = False, empty: str = "Nothing here."
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._items = tuple(items)
+        self._free = free
+        self._empty = empty
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content(self._title), id="pick-title")
+        yield Input(placeholder="type to narrow" + (", or a name of your own" if self._free else ""))
+        yield Rows(self._items)
+        foot = (
+            "enter picks · esc back · ↑ ↓ move" if self._items or self._free else f"{self._empty} · esc back"
+        )
+        yield Static(Content(foot), id="pick-foot")
+
+    def on_mount(self) -> None:
+        self.query_one(Input).cursor_blink = False
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if (clean := visible(event.value, keep="")) != event.value:
+            event.input.value = clean
+            return
+        words = event.value.casefold().split()
+        self.query_one(Rows).show(
+            [
+                i
+                for i in self._items
+                if all(w in f"{i.value} {i.label} {i.note} {i.detail}".casefold() for w in words)
+            ]
+        )
+
+    def on_input_submitted(self) -> None:
+        self._pick()
+
+    def on_rows_picked(self) -> None:
+        self._pick()
+
+    def _pick(self) -> None:
+        chosen, typed = self.query_one(Rows).chosen, self.query_one(Input).value.strip()
+        if chosen is not None:
+            self.dismiss(chosen.value)
+        elif self._free and typed:
+            self.dismiss(typed)
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor."""
+        self.query_one(Rows).move(step)

@@ -1,0 +1,123 @@
+"""Runs turns one after the other; questions asked meanwhile wait in sight."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import aclosing
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from steward.events import RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded
+from steward.tui.lines import plain
+
+if TYPE_CHECKING:
+    from steward.events import Event
+    from steward.tui.app import StewardApp
+
+BREATH = 0.01
+"""Seconds of events taken in one go before the screen gets its turn."""
+
+
+class Turns:
+    """At most one turn runs; ``waiting`` are the questions after it."""
+
+    def __init__(self, app: StewardApp) -> None:
+        self._app = app
+        self.running = False
+        self.ended = 0
+        """Turns that are over."""
+        self.waiting: deque[str] = deque()
+        self._began = 0.0
+        self._clock: Any = None
+        self._interrupted = False
+
+    def ask(self, question: str) -> None:
+        """Send a question now, or when the turn that runs is over."""
+        if self.running:
+            self.waiting.append(question)
+            self._app.feed.queue(question)
+        else:
+            self.running = True
+            self._app.run_worker(self._run(question), group="turn", exit_on_error=False)
+
+    def interrupt(self) -> bool:
+        """End the running turn; what waited goes back into the prompt."""
+        if not self.running:
+            return False
+        self._interrupted = True
+        self._app.steward.interrupt()
+        self._app.status.show(working="stopping")
+        self.take_back()
+        return True
+
+    def take_back(self) -> None:
+        """Put the questions that wait back into the prompt."""
+        if not self.waiting:
+            return
+        while self._app.feed.unqueue() is not None:
+            pass
+        texts = [*self.waiting, *([self._app.prompt.text] if self._app.prompt.text.strip() else [])]
+        self.waiting.clear()
+        self._app.prompt.replace_all("\n\n".join(texts))
+
+    async def _run(self, question: str) -> None:
+        app = self._app
+        try:
+            while True:
+                self._interrupted = False
+                self._start_clock()
+                app.feed.ask(question)
+                await app._guarded(self._turn(question))  # pyright: ignore[reportPrivateUsage]
+                self.ended += 1
+                if not self.waiting:
+                    return
+                question = self.waiting.popleft()
+        finally:
+            self.running = False
+            self._stop_clock()
+
+    async def _turn(self, question: str) -> None:
+        app = self._app
+        breath = monotonic()
+        ended = False
+        async with aclosing(app.steward.ask(question)) as events:
+            async for event in events:
+                app.feed.take(event)
+                self._note(event)
+                app.deeds.note(event)
+                ended = ended or isinstance(event, TurnEnded)
+                if monotonic() - breath > BREATH:
+                    await asyncio.sleep(0)
+                    breath = monotonic()
+        if not ended:
+            app.feed.say("The turn ended without saying how.", "warning")
+
+    def _note(self, event: Event) -> None:
+        status = self._app.status
+        match event:
+            case RoundStarted(number):
+                status.show(working="stopping" if self._interrupted else "thinking", round=number)
+            case ToolStarted(_, name, _):
+                status.show(working=plain(name))
+            case ToolFinished():
+                status.show(working="thinking")
+            case RoundEnded(_, _, context, window):
+                status.show(tokens=context, window=window)
+            case _:
+                pass
+
+    def _start_clock(self) -> None:
+        self._began = monotonic()
+        self._app.status.show(working="thinking", seconds=0, round=1)
+        if self._clock is None:
+            self._clock = self._app.set_interval(1.0, self._tick)
+
+    def _tick(self) -> None:
+        self._app.status.show(seconds=int(monotonic() - self._began))
+
+    def _stop_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+        self._app.status.show(working="", seconds=0, round=0)

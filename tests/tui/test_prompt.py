@@ -1,0 +1,290 @@
+"""Typing: nothing is sent by accident and nothing typed is lost."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+
+from steward.service.commands import COMMANDS, Command, find
+from steward.tui.app import StewardApp
+from steward.tui.prompt.completion import wanted
+from steward.tui.prompt.recall import Recall
+from steward.tui.review.screen import ReviewScreen
+from steward.tui.slash import Given, Unknown, parse
+from tests.tui.fake_steward import FakeSteward, modify, proposal
+from tests.tui.looking import begun, seen, typed, until, until_seen
+
+
+async def test_a_paste_keeps_every_line_and_sends_nothing() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        app.post_message(events.Paste("one\r\ntwo\n\nfour\n"))
+        await until(pilot, lambda: bool(app.prompt.text))
+        assert app.prompt.text == "one\ntwo\n\nfour\n"
+        assert fake.asked == []
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(fake.asked))
+        assert fake.asked == ["one\ntwo\n\nfour"]
+
+
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])
+async def test_a_newline_key_does_not_send(key: str) -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await pilot.press("a", key, "b")
+        assert app.prompt.text == "a\nb"
+        assert fake.asked == []
+
+
+async def test_what_is_pasted_shows_its_hidden_characters() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        app.post_message(events.Paste("a\x1b]52;c;eA==\x07b\u202ec"))
+        await until(pilot, lambda: bool(app.prompt.text))
+        assert app.prompt.text == "a␛]52;c;eA==␇b⟨U+202E⟩c"
+        assert "␛]52;c;eA==␇b⟨U+202E⟩c" in seen(app)
+
+
+async def test_up_and_down_walk_the_history_and_come_back_to_what_was_typed() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "new")
+        await pilot.press("up")
+        assert app.prompt.text == "two\nlines"
+        await pilot.press("up")
+        assert app.prompt.text == "an old question"
+        await pilot.press("up")
+        assert app.prompt.text == "an old question"
+        await pilot.press("down", "down", "down", "down")
+        assert app.prompt.text == "new"
+
+
+async def test_a_slash_offers_commands_with_their_help_and_tab_completes() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "/")
+        await until_seen(pilot, "/instructions")
+        assert "Show the manual" in seen(app)
+        await typed(pilot, "ins")
+        await until(pilot, lambda: "/changes" not in seen(app))
+        await pilot.press("tab")
+        assert app.prompt.text == "/instructions "
+        assert fake.asked == []
+        await pilot.press("enter")
+        await until_seen(pilot, "Instructions for .")
+        await pilot.press("escape")
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+        assert fake.remembered == ["/instructions"]
+
+
+async def test_enter_on_an_offered_command_does_it() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "/work")
+        await until_seen(pilot, "/workspace")
+        await pilot.press("enter")
+        await until_seen(pilot, "What the tools never touch")
+
+
+async def test_an_unknown_command_is_not_asked_of_the_model_and_the_nearest_is_named() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "/chnages")
+        await pilot.press("enter")
+        await until_seen(pilot, "There is no command /chnages. Did you mean /changes?")
+        assert fake.asked == []
+        assert app.prompt.text == "/chnages"
+
+
+async def test_an_at_sign_completes_paths() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "see @re")
+        await until_seen(pilot, "src/retry.py")
+        await pilot.press("enter")
+        assert app.prompt.text == "see src/retry.py "
+        await typed(pilot, "and @a b"[:6])
+        await until_seen(pilot, "src/a b.py")
+        while app.prompt._completion.chosen is None or " " not in app.prompt._completion.chosen.value:  # pyright: ignore[reportPrivateUsage]
+            await pilot.press("down")
+        await pilot.press("tab")
+        assert app.prompt.text == "see src/retry.py and `src/a b.py` "
+        assert fake.asked == []
+
+
+async def test_escape_closes_the_offer_and_leaves_the_text() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "/he")
+        await until_seen(pilot, "Show the manual")
+        await pilot.press("escape")
+        await until(pilot, lambda: "Show the manual" not in seen(app))
+        assert app.prompt.text == "/he"
+
+
+async def test_the_draft_is_kept_and_comes_back() -> None:
+    fake = FakeSteward()
+    fake.kept_draft = "half a thou\x1bght"
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await until(pilot, lambda: app.prompt.text == "half a thou␛ght")
+        await typed(pilot, "!")
+        await until(pilot, lambda: fake.kept_draft == "half a thou␛ght!")
+        await typed(pilot, "?")
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app._exit)  # pyright: ignore[reportPrivateUsage]
+    assert fake.kept_draft == "half a thou␛ght!?"
+
+
+async def test_apply_change_as_a_command_opens_the_review_and_never_applies_by_itself() -> None:
+    fake = FakeSteward()
+    fake.put(proposal(1, modify("a.py", "a\n", "b\n")))
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "/apply-change change-001")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.drawn is not None)
+        await until_seen(pilot, "any other key")
+        assert fake.applied == []
+        await pilot.press("enter")
+        await until_seen(pilot, "Nothing was written")
+        assert fake.applied == []
+
+
+async def test_every_declared_command_works_as_a_slash_command() -> None:
+    for command in COMMANDS:
+        if command.name == "exit":
+            continue
+        fake = FakeSteward()
+        fake.put(
+            proposal(1, modify("a.py", "a\n", "b\n")),
+            proposal(2, modify("b.py", "a\n", "b\n"), status="applied"),
+        )
+        app = StewardApp(fake.as_steward())
+        async with app.run_test(size=(100, 30)) as pilot:
+            await begun(pilot)
+            app.prompt.replace_all("/" + command.name)
+            await pilot.press("enter")
+            await until(pilot, lambda: fake.remembered == ["/" + command.name])  # noqa: B023
+            await pilot.pause(0.05)
+            assert "failed inside" not in seen(app), command.name
+            if command.name not in ("new",):
+                assert len(app.screen_stack) > 1, command.name
+
+
+async def test_every_declared_command_is_in_the_palette() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 60)) as pilot:
+        await begun(pilot)
+        await pilot.press("ctrl+p")
+        await until_seen(pilot, "rebase-change")
+        shown = seen(app)
+        assert all(command.name in shown for command in COMMANDS)
+        await typed(pilot, "workspace")
+        await pilot.pause(0.3)
+        await pilot.press("enter")
+        await until_seen(pilot, "What the tools never touch")
+
+
+async def test_the_model_can_be_picked_from_a_list_or_named() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await pilot.press("f6")
+        await until_seen(pilot, "api.openai.com")
+        await typed(pilot, "qwen")
+        await until(pilot, lambda: "api.openai.com" not in seen(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: fake.model == "ollama/qwen")
+        await until_seen(pilot, "ollama/qwen answers from now on")
+        await typed(pilot, "/model my-model")
+        await pilot.press("enter")
+        await until(pilot, lambda: fake.model == "my-model")
+
+
+async def test_a_narrow_screen_hides_the_panel_and_ctrl_b_lays_it_over() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(60, 20)) as pilot:
+        await begun(pilot)
+        assert "Context" not in seen(app)
+        await pilot.press("ctrl+b")
+        await until_seen(pilot, "Context")
+        assert app.prompt.has_focus
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: "Context" not in seen(app))
+        await pilot.resize_terminal(120, 30)
+        await until_seen(pilot, "Context")
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (300, 100)])
+async def test_it_works_from_tiny_to_huge(size: tuple[int, int]) -> None:
+    fake = FakeSteward()
+    fake.put(proposal(1, modify("a.py", "a\n", "b\n")))
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=size) as pilot:
+        await begun(pilot)
+        await typed(pilot, "hello")
+        assert "hello" in seen(app)
+        await pilot.press("f4")
+        await until_seen(pilot, "change-001")
+        await until_seen(pilot, "a.py")
+
+
+def test_what_looks_like_a_path_is_asked_and_not_taken_for_a_command() -> None:
+    assert parse("/usr/bin holds what?") is None
+    assert parse("hello /help") is None
+    assert parse("/help me understand") == Given(parse_command("help"), "me understand")
+    assert isinstance(parse("/hepl"), Unknown)
+    assert isinstance(parse("/quux"), Unknown)
+
+
+def parse_command(name: str) -> Command:
+    command = find(name)
+    assert command is not None
+    return command
+
+
+def test_what_is_completed_depends_on_what_stands_before_the_cursor() -> None:
+    found = wanted("/sho", True)
+    assert found is not None and (found.kind, found.typed) == ("command", "sho")
+    assert wanted("/sho", False) is None
+    found = wanted("/instructions src/a", True)
+    assert found is not None and (found.kind, found.typed, found.start) == ("path", "src/a", 14)
+    found = wanted("look at @src/a", False)
+    assert found is not None and (found.typed, found.start, found.at) == ("src/a", 8, True)
+    assert wanted("mail@host", True) is None
+
+
+def test_recall_keeps_what_was_typed() -> None:
+    recall = Recall()
+    assert recall.older("typed") is None
+    recall.load(("a", "b"))
+    assert recall.older("typed") == "b"
+    recall.load(("z",))
+    assert recall.older("x") == "a"
+    assert recall.older("x") == "z"
+    assert recall.older("x") is None
+    assert [recall.newer(), recall.newer(), recall.newer(), recall.newer()] == ["a", "b", "typed", None]
