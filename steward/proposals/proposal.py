@@ -20,6 +20,16 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Remains:
+    """What is still known of a file of a finished change whose bytes are no longer kept."""
+
+    base_sha256: str | None
+    result_sha256: str | None
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
 class FileChange:
     """One file of a change.
 
@@ -36,15 +46,21 @@ class FileChange:
     result_mode: int | None = None
     old_path: str | None = None
     edits: tuple[Edit, ...] = ()
+    remains: Remains | None = None
+    """Set when the bytes are no longer kept; ``base`` and ``result`` are ``None`` then and mean nothing."""
 
     @property
     def base_sha256(self) -> str | None:
         """Hex digest of the base, ``None`` when absent."""
+        if self.remains is not None:
+            return self.remains.base_sha256
         return None if self.base is None else hashlib.sha256(self.base).hexdigest()
 
     @property
     def result_sha256(self) -> str | None:
         """Hex digest of the result, ``None`` when absent."""
+        if self.remains is not None:
+            return self.remains.result_sha256
         return None if self.result is None else hashlib.sha256(self.result).hexdigest()
 
     @property
@@ -86,6 +102,11 @@ class Proposal:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stamp", stamp_of(self.workspace, self.files))
+
+    @property
+    def kept(self) -> bool:
+        """Whether the bytes are there, to be shown and to be undone."""
+        return all(file.remains is None for file in self.files)
 
     @property
     def short_stamp(self) -> str:

@@ -1,0 +1,41 @@
+"""The lock that keeps two stewards, or a steward and ``steward apply-change``, apart in one workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from steward.errors import Busy
+from steward.proposals.disk import Disk
+from steward.proposals.journal import write_all
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextmanager
+def locked(state: Path, disk: Disk) -> Generator[None]:
+    """Hold the lock of a state directory, which must exist; raises ``Busy`` with the holder at once when taken.
+
+    The lock belongs to the open file, so that it ends with the process, however that ends. The file stays: its
+    removal could hand two processes a lock each.
+    """
+    fd = disk.open(str(state / "lock"), _FLAGS, 0o600)
+    try:
+        if not disk.lock(fd):
+            raise Busy(_holder(disk, fd))
+        disk.truncate(fd, 0)
+        write_all(disk, fd, f"{os.getpid()}\n".encode("ascii"))
+        yield
+    finally:
+        with suppress(OSError):
+            disk.close(fd)
+
+
+def _holder(disk: Disk, fd: int) -> int | None:
+    """The process that wrote itself into the lock; ``None`` when it has not come to that yet."""
+    try:
+        return int(disk.read(fd, 32))
+    except (OSError, ValueError):
+        return None

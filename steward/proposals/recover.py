@@ -1,0 +1,134 @@
+"""Finishing or taking back, as a whole, what a process that died had begun."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from steward.errors import PathRefused, StorageError
+from steward.proposals.disk import Disk, Ground
+from steward.proposals.journal import Journal, Kind, Record, opened
+from steward.proposals.lock import locked
+from steward.proposals.places import Places
+from steward.proposals.settle import Settler
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What was found. Each committed or undone id is to be stored as such and then acknowledged."""
+
+    committed: tuple[str, ...] = ()
+    """Changes whose apply is on the disk and was not acknowledged yet."""
+    undone: tuple[str, ...] = ()
+    """Changes whose undo is on the disk and was not acknowledged yet."""
+    rolled_back: tuple[str, ...] = ()
+    """Changes that were cut off and of which nothing is left on the disk."""
+    notes: tuple[str, ...] = ()
+    """Sentences for the person."""
+    stamps: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The stamp of each change that is committed or undone, as it was when that was done."""
+
+
+def recover(workspace: Ground, state: Path, disk: Disk | None = None) -> Recovery:
+    """Settle what is in the journal of ``state``, this workspace's own state directory; nothing when there is none.
+
+    Raises ``Busy`` while another process applies, and ``StorageError`` when a record cannot be read (nothing is
+    touched then) or the disk fails (to be tried again).
+    """
+    disk = disk or Disk()
+    try:
+        with opened(state, disk, create=False) as journal:
+            if journal is None or journal.empty():
+                return Recovery()
+            with locked(state, disk):
+                return settle_all(journal, workspace, disk)
+    except OSError as error:
+        raise StorageError("The steward's journal cannot be used; nothing was touched.") from error
+
+
+def settle_all(journal: Journal, workspace: Ground, disk: Disk) -> Recovery:
+    """Settle every record, under the lock. All are read before the first is acted on."""
+    records = journal.records()
+    for record in records:
+        if record.workspace != workspace.identity:
+            raise StorageError(
+                f"The journal of {record.id} belongs to another workspace; nothing was touched. Move it away from "
+                "the steward's state directory."
+            )
+    try:
+        journal.sweep()
+    except OSError as error:
+        raise StorageError("The steward's journal cannot be used; nothing was touched.") from error
+    found: dict[str, list[str]] = {"apply": [], "undo": [], "back": []}
+    notes: list[str] = []
+    stamps: dict[str, str] = {}
+    for record in records:
+        try:
+            with Places(disk, workspace) as places:
+                settler = Settler(record, journal, places, disk)
+                match record.phase:
+                    case "committed" | "acknowledged":
+                        notes += _finish(record, settler, journal)
+                        if record.phase == "committed":
+                            found[record.kind].append(record.id)
+                            stamps[record.id] = record.stamp
+                    case "intent" | "switching" | "aborting":
+                        notes += _take_back(record, settler, journal)
+                        found["back"].append(record.id)
+        except (OSError, PathRefused) as error:
+            raise StorageError(
+                f"{record.id} was cut off earlier and could not be settled now; no change can be applied until it is. "
+                "Start steward again, or see steward doctor."
+            ) from error
+    return Recovery(tuple(found["apply"]), tuple(found["undo"]), tuple(found["back"]), tuple(notes), stamps)
+
+
+def acknowledge(state: Path, id: str, disk: Disk | None = None) -> None:
+    """Forget the committed apply or undo of a change, whose status is stored by now. Harmless when there is none.
+
+    Raises ``StorageError`` when the disk fails; the next ``recover`` then reports the change once more.
+    """
+    disk = disk or Disk()
+    try:
+        with opened(state, disk, create=False) as journal:
+            if journal is None:
+                return
+            for record in journal.records():
+                if record.id == id and record.phase == "committed":
+                    if record.clean:
+                        journal.remove(record)
+                    else:
+                        journal.save(record.at("acknowledged"))
+    except OSError as error:
+        raise StorageError(
+            f"The journal of {id} could not be closed; that follows when steward next starts."
+        ) from error
+
+
+def _finish(record: Record, settler: Settler, journal: Journal) -> tuple[str, ...]:
+    if not record.clean:
+        # The record may stand in memory alone, from a process that died before its sync came back.
+        journal.save(record)
+        notes = settler.finish()
+        if record.phase == "committed":
+            journal.mark_clean(record)
+    else:
+        notes = ()
+    if record.phase == "acknowledged":
+        journal.remove(record)
+    return notes
+
+
+def _take_back(record: Record, settler: Settler, journal: Journal) -> tuple[str, ...]:
+    if record.phase == "aborting":
+        journal.save(record)
+    notes = settler.take_back()
+    return (
+        f"{_word(record.kind)} {record.id} was cut off; all of its files are as they were before.",
+        *notes,
+    )
+
+
+def _word(kind: Kind) -> str:
+    return "Applying" if kind == "apply" else "Undoing"
