@@ -9,6 +9,7 @@
     │  ├─ WrongStatus               exit 3   the change is already applied, discarded, …
     │  └─ Busy                      exit 3   another steward holds the workspace's lock
     ├─ NoSuchThing                  exit 4   a change, session, topic, skill, path that is not there
+    │  └─ NoLongerKept              exit 4   the bytes of a finished change, after the time the settings name
     ├─ NeedsPerson                  exit 5   only a person at a terminal (or a stamp) may say this
     ├─ PathRefused                  exit 1   a path the tools may not touch, with the kind of refusal
     ├─ EditRefused                  exit 1   a proposePatch that was not stored, with the kind of refusal
@@ -104,6 +105,14 @@ class NoSuchThing(StewardError):
         super().__init__(f"There is no {kind} {name!r}.{hint}")
 
 
+class NoLongerKept(NoSuchThing):
+    """The bytes of a finished change were let go after the days, or above the size, that the settings name."""
+
+    def __init__(self, change: str, wanted: str) -> None:
+        super().__init__("contents of", change)
+        self.args = (f"The contents of {change} are no longer kept; it cannot be {wanted}.",)
+
+
 class NeedsPerson(StewardError):
     """Only a person may do this: at a terminal, or with the stamp of what they read."""
 
@@ -130,7 +139,8 @@ class EditRefused(StewardError):
 
     ``kind`` is one of: ``not-unique``, ``exists``, ``missing``, ``unchanged``, ``not-found``, ``not-utf8``,
     ``binary``, ``too-large``, ``link``, ``hard-link``, ``read-only``, ``cut-line``, ``conflict`` (with
-    another patch of the same change), ``instructions`` (documents must be read first), ``arguments``.
+    another patch of the same change), ``instructions`` (documents must be read first), ``redacted`` (a key that the
+    model is not shown), ``arguments``.
     """
 
     def __init__(self, kind: str, sentence: str) -> None:

@@ -10,7 +10,7 @@ Kind = Literal["agents", "override", "fallback", "user", "configured", "read", "
 Outcome = Literal["complete", "depth-limit", "document-limit", "size-limit"]
 Cause = Literal[
     "absent", "boundary", "changed", "empty", "encoding", "glob", "limit", "link", "name", "off", "outside",
-    "remote", "replaced", "same-file", "size", "special", "unreadable",
+    "remote", "replaced", "same-file", "size", "special", "unreadable", "untrusted",
 ]  # fmt: skip
 
 BOM = b"\xef\xbb\xbf"

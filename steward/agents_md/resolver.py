@@ -28,7 +28,8 @@ class Resolver:
     """Finds the documents of one workspace; may be used from several threads.
 
     ``on_limit`` hears of each limit met by each resolution. ``remote`` gives the content of configured URLs.
-    ``files`` replaces the disk. ``home`` is what ``~`` means. The workspace must exist, else ``FileNotFoundError``.
+    ``files`` replaces the disk. ``home`` is what ``~`` means. ``accept`` says why a document may not be used, ``None``
+    when it may. The workspace must exist, else ``FileNotFoundError``.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Resolver:
         remote: Remote | None = None,
         files: FileSystem | None = None,
         home: str | os.PathLike[str] | None = None,
+        accept: Callable[[Document], str | None] | None = None,
     ) -> None:
         self.settings = Settings() if settings is None else settings
         self._files: FileSystem = Disk() if files is None else files
@@ -47,6 +49,7 @@ class Resolver:
         self.root = self._files.real(self._given)
         """The workspace's real, absolute path."""
         self._on_limit = on_limit
+        self._accept = accept
         self._discoverer = Discoverer(self._files, self.root, self.settings)
         self._sources = Sources(
             self._files, self.root, self.settings, remote=remote,
@@ -131,6 +134,10 @@ class Resolver:
             oversized |= look.oversized
         if not documents and self.settings.fallback_location is not None:
             documents, oversized = self._fallback(skipped, oversized)
+        if self._accept is not None:
+            asked = [(document, self._accept(document)) for document in documents]
+            documents = [document for document, refused in asked if refused is None]
+            skipped = skipped + [Skipped(d.path, refused, "untrusted") for d, refused in asked if refused]
         return self._finish(target, discovery, documents, skipped, notes, oversized)
 
     def _fallback(self, skipped: list[Skipped], oversized: bool) -> tuple[list[Document], bool]:

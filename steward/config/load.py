@@ -1,42 +1,74 @@
-"""Reads the user's configuration: the file, then the environment; a repository has no say in it."""
+"""Reads the person's configuration: the file, then the environment over it; a repository has no say in it."""
 
 from __future__ import annotations
 
-import difflib
-import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from steward.config.environment import from_environment
+from steward.config.faults import dotted_keys, sentence
 from steward.config.settings import Settings
 from steward.errors import ConfigError
 
 MAX_BYTES = 1_048_576
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings in force, and for each that is not a default where it was said."""
+
+    settings: Settings
+    sources: dict[str, str] = field(default_factory=dict[str, str])
+    """``config.toml`` or the name of a variable, by dotted key."""
+
+
 def load(file: Path | None, environment: Mapping[str, str], *, required: bool = False) -> Settings:
-    """The settings of ``file`` with ``STEWARD_MODEL`` of the environment laid over them.
+    """The settings of ``file`` with the ``STEWARD_*`` variables of the environment laid over them.
 
     A missing file means the defaults unless it is ``required``. Raises ``ConfigError`` naming key and line.
     """
+    return load_with_sources(file, environment, required=required).settings
+
+
+def load_with_sources(file: Path | None, environment: Mapping[str, str], *, required: bool = False) -> Loaded:
+    """The same, with where each value was said."""
     shape: dict[str, Any] = {}
     text = ""
     if file is not None:
         text = _read(file, required)
         try:
             shape = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ConfigError(f"{file.name} is not valid TOML: {error}.") from None
-    model = environment.get("STEWARD_MODEL", "").strip()
-    if model:
-        shape["model"] = model
+    name = file.name if file else "the configuration"
+    sources = dict.fromkeys(dotted_keys(shape), name)
+    # The file is checked by itself first, so that a fault is told of the place where it stands.
+    settings = _checked(name, text, shape)
+    given = from_environment(environment)
+    for key, (value, variable) in given.items():
+        _put(shape, key.split("."), value)
+        settings = _checked(variable, "", shape)
+        sources[key] = variable
+    return Loaded(settings, sources)
+
+
+def _checked(name: str, text: str, shape: dict[str, Any]) -> Settings:
     try:
         return Settings.model_validate(shape)
     except ValidationError as error:
-        raise ConfigError(_sentence(file.name if file else "the configuration", text, error)) from None
+        raise ConfigError(sentence(name, text, error)) from None
+
+
+def _put(shape: dict[str, Any], keys: list[str], value: object) -> None:
+    for key in keys[:-1]:
+        inner: object = shape.setdefault(key, {})
+        shape = cast(dict[str, Any], inner)
+    shape[keys[-1]] = value
 
 
 def _read(file: Path, required: bool) -> str:
@@ -55,44 +87,3 @@ def _read(file: Path, required: bool) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file.name} is not UTF-8 at byte {error.start}.") from None
-
-
-def _sentence(name: str, text: str, error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_context=False)[0]
-    keys = tuple(str(part) for part in fault["loc"])
-    dotted = ".".join(keys)
-    line = _line_of(text, keys)
-    where = f"{name}, line {line}" if line else name
-    if fault["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(dotted, list(known_keys()), 1) or difflib.get_close_matches(
-            keys[-1], [key.rsplit(".", 1)[-1] for key in known_keys()], 1
-        )
-        hint = f" Did you mean {near[0]}?" if near else ""
-        return f"{where}: there is no setting {dotted}.{hint}"
-    message = str(fault["msg"])
-    return f"{where}: {dotted}: {message[0].lower()}{message[1:]}."
-
-
-def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[str]:
-    """Every setting in dotted form."""
-    for key, field in model.model_fields.items():
-        inner: object = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from known_keys(inner, f"{prefix}{key}.")
-        else:
-            yield prefix + key
-
-
-def _line_of(text: str, keys: tuple[str, ...]) -> int | None:
-    """The line on which a dotted key stands, found by its table and its name."""
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.split("\n"), 1):
-        if match := re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line):
-            table = tuple(part.strip().strip("\"'") for part in match[1].split("."))
-            if table == keys:
-                return number
-        elif match := re.match(r"\s*([A-Za-z0-9_.\"'-]+)\s*=", line):
-            key = table + tuple(part.strip().strip("\"'") for part in match[1].split("."))
-            if key == keys[: len(key)] or keys[: len(key)] == key:
-                return number
-    return None

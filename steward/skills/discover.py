@@ -137,6 +137,11 @@ class _Search:
 
     def _take(self, skill: Skill) -> None:
         self._bytes += skill.mark[2]
+        if not self._places.allows(skill.source, skill.location, skill.digest):
+            self.notes.append(
+                f"{skill.location} is not used: it is new or has changed since you trusted this repository."
+            )
+            return
         nearer = self._found.get(skill.name)
         if nearer is None:
             self._found[skill.name] = skill

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -61,8 +61,12 @@ class Places:
     """The person's own configuration directory of the steward; ``HOME/.config/steward`` when left out."""
     extra: tuple[Path, ...] = ()
     """Further folders of skills from the person's own configuration, nearer than the ones below home."""
+    folders: tuple[str, ...] = ()
+    """Further folders of the repository, relative to the workspace."""
     trusted: bool = True
     """Whether skills of the repository are read at all."""
+    accepts: Callable[[str, str], bool] | None = None
+    """Whether a skill of the repository, by its location and digest, may be used; ``None`` accepts all."""
     shipped: bool = True
     limits: Limits = field(default_factory=Limits)
 
@@ -93,6 +97,11 @@ class Places:
             for folder in FOLDERS:
                 place = Place(self.top, (*level, *folder))
                 yield Root(container, place, self.shown(place), "project")
+        for folder in self.folders:
+            named = tuple(part for part in folder.split("/") if part not in ("", "."))
+            if named and ".." not in named:
+                place = Place(self.top, (*base, *named))
+                yield Root(container, place, self.shown(place), "project")
 
     def personal(self) -> Iterator[Root]:
         """The folders of the person's own."""
@@ -114,6 +123,10 @@ class Places:
         path = Path(str(resources.files("steward.skills") / "shipped")).resolve()
         if self.shipped:
             yield Root(Container((path,)), Place(path), "shipped", "shipped")
+
+    def allows(self, source: Source, location: str, digest: str) -> bool:
+        """Whether a skill may be used as it is; only those of the repository are ever refused."""
+        return source != "project" or self.accepts is None or self.accepts(location, digest)
 
     def shown(self, place: Place) -> str:
         """A place of the repository relative to the workspace, ``../`` above it."""

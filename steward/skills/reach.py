@@ -22,6 +22,10 @@ class Reach:
         self._places = places
         self._seen: tuple[object, ...] = ()
 
+    def allows(self, skill: Skill, digest: str) -> bool:
+        """Whether the skill may be loaded as it is on disk now."""
+        return self._places is None or self._places.allows(skill.source, skill.location, digest)
+
     def announce(self, path: str, loaded: tuple[str, ...]) -> str:
         """Lines about skills that are new, changed or gone now that a tool touched ``path``; empty for none."""
         if self._places is None:

@@ -5,7 +5,7 @@ from steward.storage.changes import ChangeStore
 from steward.storage.copies import CopyStore
 from steward.storage.database import Database
 from steward.storage.prompts import PromptStore
-from steward.storage.sessions import SessionRow, SessionStore
+from steward.storage.sessions import SessionMoved, SessionRow, SessionStore
 
 __all__ = [
     "AuditEntry",
@@ -14,6 +14,7 @@ __all__ = [
     "CopyStore",
     "Database",
     "PromptStore",
+    "SessionMoved",
     "SessionRow",
     "SessionStore",
 ]

@@ -12,7 +12,8 @@ from steward.proposals import Proposal
 from steward.storage.clock import now
 from steward.storage.database import Database
 
-AuditKind = Literal["proposed", "shown", "pending", "applied", "discarded", "undone"]
+AuditKind = Literal["proposed", "withdrawn", "shown", "applied", "discarded", "undone"]
+"""``withdrawn``: the model took back the last of a change; ``discarded``: the person set it aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class AuditLog:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def record(self, cursor: sqlite3.Cursor, kind: AuditKind, proposal: Proposal) -> None:
-        """Add a line within the caller's transaction."""
+    def record(self, cursor: sqlite3.Cursor, kind: AuditKind, proposal: Proposal) -> int:
+        """Add a line within the caller's transaction; gives its number."""
         detail = json.dumps(
             [[f.action, f.path, f.base_sha256, f.result_sha256] for f in proposal.files],
             separators=(",", ":"),
@@ -48,11 +49,17 @@ class AuditLog:
             "INSERT INTO audit (at, kind, change, stamp, detail, previous, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (at, kind, proposal.id, proposal.stamp, detail, previous, digest),
         )
+        return int(cursor.lastrowid or 0)
 
-    def entries(self) -> tuple[AuditEntry, ...]:
-        """The whole log, oldest first."""
+    def last(self) -> int:
+        """The number of the newest line; 0 when there is none."""
         with self._database.read() as cursor:
-            rows = cursor.execute("SELECT * FROM audit ORDER BY number").fetchall()
+            return int(cursor.execute("SELECT coalesce(max(number), 0) FROM audit").fetchone()[0])
+
+    def entries(self, after: int = 0) -> tuple[AuditEntry, ...]:
+        """The log, or what follows the line of that number, oldest first."""
+        with self._database.read() as cursor:
+            rows = cursor.execute("SELECT * FROM audit WHERE number > ? ORDER BY number", (after,)).fetchall()
         return tuple(
             AuditEntry(r["number"], r["at"], r["kind"], r["change"], r["stamp"], r["detail"], r["digest"])
             for r in rows

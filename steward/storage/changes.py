@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from steward.conversation import clean
 from steward.errors import NoSuchThing, WrongStatus
-from steward.proposals import Edit, FileChange, Governing, Proposal, Status
-from steward.storage.audit import AuditLog
-from steward.storage.clock import now
+from steward.proposals import Edit, FileChange, Governing, Proposal, Remains, Status, counts
+from steward.storage.audit import AuditKind, AuditLog
+from steward.storage.clock import days_ago, now
 from steward.storage.database import Database
+
+FINISHED = ("applied", "discarded", "undone")
 
 
 class ChangeStore:
@@ -20,7 +22,9 @@ class ChangeStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._audit = AuditLog(database)
+        self.audit = AuditLog(database)
+        self.recorded: set[int] = set()
+        """Numbers of the audit lines that came from here, and not from another process."""
 
     def next_id(self) -> str:
         """Reserve the next number; numbers are never used twice, also across processes."""
@@ -46,53 +50,24 @@ class ChangeStore:
                 raise NoSuchThing("change", proposal.id)
             if row["status"] not in ("reserved", "pending"):
                 raise WrongStatus(proposal.id, str(row["status"]), "amended")
+            _write(cursor, proposal)
+            self._record(cursor, "proposed" if proposal.status == "pending" else "withdrawn", proposal)
+
+    def settle(self, proposal: Proposal, to: Literal["applied", "undone"]) -> None:
+        """Record what is on the disk by now: exactly this proposal, whatever another process stored meanwhile."""
+        with self._database.write() as cursor:
+            row = cursor.execute("SELECT status, stamp FROM changes WHERE id = ?", (proposal.id,)).fetchone()
+            if row is None:
+                raise NoSuchThing("change", proposal.id)
+            if (row["status"], row["stamp"]) == (to, proposal.stamp) or row["status"] == "undone":
+                return
+            if row["stamp"] != proposal.stamp:
+                _write(cursor, proposal)
             cursor.execute(
-                "UPDATE changes SET status = ?, title = ?, created = ?, updated = ?, workspace = ?, "
-                "session = ?, model = ?, stamp = ?, reason = ?, notes = ? WHERE id = ?",
-                (
-                    proposal.status,
-                    clean(proposal.title),
-                    proposal.created,
-                    now(),
-                    proposal.workspace,
-                    proposal.session,
-                    proposal.model,
-                    proposal.stamp,
-                    clean(proposal.reason),
-                    json.dumps(proposal.notes),
-                    proposal.id,
-                ),
+                "UPDATE changes SET status = ?, reason = '', updated = ? WHERE id = ?",
+                (to, now(), proposal.id),
             )
-            cursor.execute("DELETE FROM change_files WHERE change = ?", (proposal.id,))
-            cursor.execute("DELETE FROM change_instructions WHERE change = ?", (proposal.id,))
-            cursor.executemany(
-                "INSERT INTO change_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        proposal.id,
-                        position,
-                        file.path,
-                        file.action,
-                        file.old_path,
-                        file.base,
-                        file.result,
-                        file.base_mode,
-                        file.result_mode,
-                        json.dumps([[edit.old, edit.new] for edit in file.edits]),
-                    )
-                    for position, file in enumerate(proposal.files)
-                ],
-            )
-            cursor.executemany(
-                "INSERT INTO change_instructions VALUES (?, ?, ?, ?, ?)",
-                [
-                    (proposal.id, position, governing.file, governing.path, governing.sha256)
-                    for position, governing in enumerate(proposal.instructions)
-                ],
-            )
-            self._audit.record(
-                cursor, "proposed" if proposal.status == "pending" else proposal.status, proposal
-            )
+            self._record(cursor, to, proposal)
 
     def get(self, change: str) -> Proposal:
         """The change of that id; ``NoSuchThing`` when there is none."""
@@ -131,13 +106,75 @@ class ChangeStore:
             )
             row = cursor.execute("SELECT * FROM changes WHERE id = ?", (change,)).fetchone()
             proposal = _proposal(cursor, row)
-            self._audit.record(cursor, to, proposal)
+            self._record(cursor, _KINDS[to], proposal)
             return proposal
 
     def shown(self, proposal: Proposal) -> None:
         """Write to the audit log that a person was shown the diff under this stamp."""
         with self._database.write() as cursor:
-            self._audit.record(cursor, "shown", proposal)
+            self._record(cursor, "shown", proposal)
+
+    def statuses(self) -> dict[str, Status]:
+        """The status of every change, by id, oldest first."""
+        with self._database.read() as cursor:
+            rows = cursor.execute(
+                "SELECT id, status FROM changes WHERE status != 'reserved' ORDER BY number"
+            ).fetchall()
+        return {str(row["id"]): cast(Status, row["status"]) for row in rows}
+
+    def titles(self) -> tuple[tuple[str, Status, str], ...]:
+        """Id, status and title of every change, the newest first."""
+        with self._database.read() as cursor:
+            rows = cursor.execute(
+                "SELECT id, status, title FROM changes WHERE status != 'reserved' ORDER BY number DESC"
+            ).fetchall()
+        return tuple((str(row["id"]), cast(Status, row["status"]), str(row["title"])) for row in rows)
+
+    def stamps(self) -> dict[str, tuple[Status, str]]:
+        """Status and stamp of every change as stored, by id; the stamp is that of the bytes while they are kept."""
+        return {p.id: (p.status, p.stamp) for p in self.everything()}
+
+    def prune(self, keep_days: int, keep_bytes: int) -> tuple[str, ...]:
+        """Let go of the bytes of finished changes, the oldest first; gives their ids.
+
+        What goes is all that was finished more than ``keep_days`` ago, and of the rest as much as is needed for
+        their bases and results to be no more than ``keep_bytes``. Rows, digests and counts stay.
+        """
+        before = days_ago(keep_days)
+        with self._database.read() as cursor:
+            rows = cursor.execute(
+                "SELECT c.id, c.updated, "
+                "sum(coalesce(length(f.base), 0) + coalesce(length(f.result), 0)) AS bytes "
+                "FROM changes c JOIN change_files f ON f.change = c.id "
+                f"WHERE c.status IN {FINISHED} AND NOT EXISTS "
+                "(SELECT 1 FROM change_remains r WHERE r.change = c.id) "
+                "GROUP BY c.id ORDER BY c.updated, c.number"
+            ).fetchall()
+        kept = sum(int(row["bytes"]) for row in rows)
+        gone: list[str] = []
+        for row in rows:
+            if row["updated"] > before and kept <= keep_bytes:
+                break
+            kept -= int(row["bytes"])
+            gone.append(str(row["id"]))
+        for change in gone:
+            self._let_go(change)
+        return tuple(gone)
+
+    def _let_go(self, change: str) -> None:
+        files = self.get(change).files
+        remains = [
+            (change, n, file.base_sha256, file.result_sha256, *counts(file)) for n, file in enumerate(files)
+        ]
+        with self._database.write() as cursor:
+            # Another process may have done the same meanwhile.
+            cursor.executemany("INSERT OR IGNORE INTO change_remains VALUES (?, ?, ?, ?, ?, ?)", remains)
+            cursor.execute(
+                "UPDATE change_files SET base = NULL, result = NULL, edits = '[]' WHERE change = ?", (change,)
+            )
+
+    def _record(self, cursor: sqlite3.Cursor, kind: AuditKind, proposal: Proposal) -> None:
+        self.recorded.add(self.audit.record(cursor, kind, proposal))
 
     def _select(self, condition: str) -> tuple[Proposal, ...]:
         with self._database.read() as cursor:
@@ -145,10 +182,69 @@ class ChangeStore:
             return tuple(_proposal(cursor, row) for row in rows)
 
 
+_KINDS: dict[Status, AuditKind] = {
+    "pending": "proposed",
+    "applied": "applied",
+    "discarded": "discarded",
+    "undone": "undone",
+}
+
+
+def _write(cursor: sqlite3.Cursor, proposal: Proposal) -> None:
+    """Store all of a proposal in place of what stands under its id."""
+    cursor.execute(
+        "UPDATE changes SET status = ?, title = ?, created = ?, updated = ?, workspace = ?, "
+        "session = ?, model = ?, stamp = ?, reason = ?, notes = ? WHERE id = ?",
+        (
+            proposal.status,
+            clean(proposal.title),
+            proposal.created,
+            now(),
+            proposal.workspace,
+            proposal.session,
+            proposal.model,
+            proposal.stamp,
+            clean(proposal.reason),
+            json.dumps(proposal.notes),
+            proposal.id,
+        ),
+    )
+    cursor.execute("DELETE FROM change_files WHERE change = ?", (proposal.id,))
+    cursor.execute("DELETE FROM change_instructions WHERE change = ?", (proposal.id,))
+    cursor.executemany(
+        "INSERT INTO change_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                proposal.id,
+                position,
+                file.path,
+                file.action,
+                file.old_path,
+                file.base,
+                file.result,
+                file.base_mode,
+                file.result_mode,
+                json.dumps([[edit.old, edit.new] for edit in file.edits]),
+            )
+            for position, file in enumerate(proposal.files)
+        ],
+    )
+    cursor.executemany(
+        "INSERT INTO change_instructions VALUES (?, ?, ?, ?, ?)",
+        [
+            (proposal.id, position, governing.file, governing.path, governing.sha256)
+            for position, governing in enumerate(proposal.instructions)
+        ],
+    )
+
+
 def _proposal(cursor: sqlite3.Cursor, row: sqlite3.Row) -> Proposal:
     change = str(row["id"])
     files = cursor.execute(
-        "SELECT * FROM change_files WHERE change = ? ORDER BY position", (change,)
+        "SELECT f.*, r.change AS pruned, r.base_sha256, r.result_sha256, r.added, r.removed "
+        "FROM change_files f LEFT JOIN change_remains r ON r.change = f.change AND r.position = f.position "
+        "WHERE f.change = ? ORDER BY f.position",
+        (change,),
     ).fetchall()
     governing = cursor.execute(
         "SELECT * FROM change_instructions WHERE change = ? ORDER BY position", (change,)
@@ -179,4 +275,9 @@ def _file(row: sqlite3.Row) -> FileChange:
         result_mode=row["result_mode"],
         old_path=row["old_path"],
         edits=tuple(Edit(str(old), str(new)) for old, new in edits),
+        remains=None if row["pruned"] is None else _remains(row),
     )
+
+
+def _remains(row: sqlite3.Row) -> Remains:
+    return Remains(row["base_sha256"], row["result_sha256"], row["added"], row["removed"])

@@ -72,5 +72,34 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
         "CREATE TABLE copies (url TEXT PRIMARY KEY, data BLOB NOT NULL, at REAL NOT NULL) STRICT",
         "CREATE TABLE drafts (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT",
+        """CREATE TABLE trust (
+            path TEXT PRIMARY KEY,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            at TEXT NOT NULL
+        ) STRICT""",
+        """CREATE TABLE trusted_texts (
+            kind TEXT NOT NULL,
+            path TEXT NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (kind, path)
+        ) STRICT""",
+    ),
+    (
+        """CREATE TABLE change_remains (
+            change TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            base_sha256 TEXT,
+            result_sha256 TEXT,
+            added INTEGER NOT NULL,
+            removed INTEGER NOT NULL,
+            PRIMARY KEY (change, position),
+            FOREIGN KEY (change, position) REFERENCES change_files (change, position)
+        ) STRICT""",
+    ),
+    (
+        # A compacted conversation begins at a later message; those before it are kept.
+        "ALTER TABLE sessions ADD COLUMN begins INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE sessions ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
@@ -67,7 +67,11 @@ def described(tool: str) -> str:
 class ToolBox:
     """The tools of one conversation; their list never changes while it lasts."""
 
-    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
+    def __init__(
+        self, tools: Iterable[Tool[Any]], clean: Callable[[ToolResult], ToolResult] | None = None
+    ) -> None:
+        """``clean`` has the last word on what a result says."""
+        self._clean = clean
         self._tools = {tool.name: tool for tool in tools}
         self.specs: tuple[JsonObject, ...] = tuple(_spec(tool) for tool in self._tools.values())
 
@@ -92,8 +96,20 @@ class ToolBox:
                     found.append(RepoPath.parse(path))
         return tuple(found)
 
+    def accepts(self, name: str, arguments: str) -> bool:
+        """Whether a tool of that name takes these arguments as they are."""
+        tool = self._tools.get(name)
+        try:
+            return tool is not None and bool(tool.arguments.model_validate_json(arguments))
+        except ValidationError:
+            return False
+
     async def run(self, name: str, arguments: str) -> ToolResult:
         """Run one call; every refusal and every wrong argument is a result that helps to mend the call."""
+        result = await self._run(name, arguments)
+        return result if self._clean is None else self._clean(result)
+
+    async def _run(self, name: str, arguments: str) -> ToolResult:
         tool = self._tools.get(name)
         if tool is None:
             return _refused(f"There is no tool {name!r}. The tools are: {', '.join(self._tools)}.")

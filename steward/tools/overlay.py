@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steward.errors import PathRefused
+from steward.tools.redact import redacted_bytes, redacts
 from steward.workspace import RepoPath, Workspace, quoted
 
 if TYPE_CHECKING:
@@ -37,18 +38,22 @@ class Overlay:
         self.workspace = workspace
         self.pending = dict(views())
 
-    def read(self, path: RepoPath) -> Seen:
-        """What the model would find at ``path``. Raises ``PathRefused``."""
-        self.workspace.allowed(path)
+    def read(self, path: RepoPath, *, walked: bool = False) -> Seen:
+        """What the model would find at ``path``, which a walk may have ``walked`` to. Raises ``PathRefused``."""
         pending = self.pending.get(path.text)
         if pending is None:
-            return Seen(self.workspace.read(path).data)
+            return Seen(self.workspace.read_walked(path) if walked else self.workspace.read(path).data)
+        self.workspace.allowed(path)
         if pending.result is None:
             what = f"renamed to {quoted(pending.renamed_to)}" if pending.renamed_to else "deleted"
             raise PathRefused(
                 "missing", path.text, f"{quoted(path.text)} is {what} in your pending {pending.change}."
             )
         return Seen(pending.result, pending.change)
+
+    def clean(self, path: RepoPath, data: bytes) -> bytes:
+        """What the model is told of the bytes of a file: without keys; the number of lines is the same."""
+        return redacted_bytes(data) if redacts(self.workspace.policy, path) else data
 
     def written(self, directory: RepoPath) -> Iterator[tuple[RepoPath, Pending]]:
         """Pending files at or beneath ``directory`` that are not deleted, in order."""

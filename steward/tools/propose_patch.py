@@ -10,11 +10,18 @@ from pydantic import ConfigDict, Field
 from steward.errors import EditRefused
 from steward.proposals import Accepted, Draft, FileChange, counts, file_diff
 from steward.tools.base import Arguments, ToolResult, described
+from steward.tools.redact import holds_mark
 from steward.visible import visible
 from steward.workspace import RepoPath, quoted
 
 _SHOWN_LINES = 40
 _SHOWN_WIDTH = 200
+
+
+_REDACTED = (
+    "holds [redacted …], which stands for a key that you are not shown. Replace only text beside it; the person "
+    "changes the key."
+)
 
 
 class ProposePatchArguments(Arguments):
@@ -56,15 +63,17 @@ class ProposePatchTool:
                     "arguments",
                     f'{name} is missing; to remove text, give newText as "", to create, oldText as "".',
                 )
-        accepted = await asyncio.to_thread(
-            self._draft().propose,
-            path,
-            arguments.oldText or "",
-            arguments.newText or "",
-            arguments.change,
-            arguments.deleteFile,
-            target,
-        )
+        old, new = arguments.oldText or "", arguments.newText or ""
+        if old and holds_mark(new) and not holds_mark(old):
+            raise EditRefused("redacted", f"newText {_REDACTED}")
+        try:
+            accepted = await asyncio.to_thread(
+                self._draft().propose, path, old, new, arguments.change, arguments.deleteFile, target
+            )
+        except EditRefused as refusal:
+            if refusal.kind == "not-found" and holds_mark(old):
+                raise EditRefused("redacted", f"oldText {_REDACTED}") from None
+            raise
         if self._made is not None:
             self._made(accepted)
         return ToolResult(

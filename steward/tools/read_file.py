@@ -10,6 +10,7 @@ from pydantic import Field
 from steward.errors import PathRefused
 from steward.tools.base import Arguments, ToolResult, described
 from steward.tools.overlay import Overlay, Seen, Views, counted, display, nothing_pending
+from steward.tools.redact import holds_mark
 from steward.tools.text import Lines, decoded
 from steward.workspace import RepoPath, Workspace
 
@@ -58,7 +59,9 @@ class ReadFileTool:
             seen = overlay.read(path)
         except PathRefused as refusal:
             raise overlay.hinted(refusal, path) from None
-        lines = Lines.of(decoded(path, seen.data))
+        decoded(path, seen.data)
+        clean = overlay.clean(path, seen.data)
+        lines = Lines.of(decoded(path, clean))
         total = len(lines.texts)
         if total == 0:
             return ToolResult(f"{_named(path, seen)} is empty.", touched=(path,), summary="empty file")
@@ -80,6 +83,8 @@ class ReadFileTool:
                 f"{'line' if len(cut) == 1 else 'lines'} {named} cut at {self._limits.line_characters:,} characters:"
                 " a cut line cannot be the source of oldText"
             )
+        if clean is not seen.data and any(map(holds_mark, rows)):
+            notes.append("keys are shown as [redacted …]: no line with one can be the source of oldText")
         if len(rows) < wanted:
             notes.append(f"stopped at the limit of one call; go on with startLine={last + 1}")
         if notes:

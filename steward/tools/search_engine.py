@@ -1,54 +1,36 @@
-"""Searching files one by one in Python: what every search engine of the steward has to answer, and one that does."""
+"""Searching file by file: which files are looked at and in which order; ripgrep tells which can be passed over."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from steward.errors import PathRefused
 from steward.tools.overlay import Overlay
+from steward.tools.ripgrep import Ripgrep
+from steward.tools.search_look import FileHits, Looks, look
 from steward.tools.search_query import Query, RanAway
-from steward.tools.text import Lines
-from steward.workspace import LeftOut, RepoPath
+from steward.tools.sieve_pattern import sieve_pattern
+from steward.workspace import LeftOut, RepoPath, TreeWalk
 from steward.workspace.glob import Glob
 
 Stopped = Literal["", "cancelled", "time", "ran-away"]
 
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One line that matches: its index from 0 and where in it the match starts."""
-
-    line: int
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
-class FileHits:
-    """All matching lines of one file, and its lines for context."""
-
-    path: RepoPath
-    lines: list[str]
-    hits: list[Hit]
-    change: str | None
-    """The pending change whose text this is, instead of what is on disk."""
+ALONE = 0.004
+"""Seconds after which a search is worth a run of ripgrep."""
+HEAD_START = 0.03
+"""Seconds for which files are looked at one after the other all the same; common words are found by then."""
 
 
 @dataclass(slots=True)
-class Tally:
+class Tally(Looks):
     """What a search did, counted while it runs."""
 
-    searched: int = 0
-    binary: int = 0
-    utf16: int = 0
-    too_large: int = 0
-    unreadable: int = 0
-    links: int = 0
     special: int = 0
-    odd_bytes: int = 0
-    """Files searched that are not UTF-8."""
+    sifted: bool = False
+    """Whether ripgrep passed over files; the binary ones among them are counted as searched."""
     walk: LeftOut = field(default_factory=LeftOut)
     asked_for_ignored: bool = False
     stopped: Stopped = ""
@@ -69,108 +51,194 @@ class Request:
 class SearchEngine(Protocol):
     """Gives hits file by file: in order of paths what is on disk, then what is pending; read through the overlay."""
 
-    def search(self, overlay: Overlay, request: Request, tally: Tally) -> Iterator[FileHits]:
+    def search(self, overlay: Overlay, request: Request, tally: Tally) -> Generator[FileHits, None, None]:
         """Raises ``PathRefused`` when ``request.path`` itself cannot be searched."""
         ...
 
 
-class PythonEngine:
-    """Walks the tree and reads every file; needs nothing but the workspace."""
+class _Stop(Exception):
+    """The search is over: it was cancelled, or its time has run out."""
 
-    def search(self, overlay: Overlay, request: Request, tally: Tally) -> Iterator[FileHits]:
-        for path in self._files(overlay, request, tally):
-            if request.stop():
-                tally.stopped = "cancelled"
-                return
-            if time.monotonic() > request.deadline:
-                tally.stopped = "time"
-                return
-            try:
-                found = look(overlay, path, request.query, tally)
-            except RanAway:
-                tally.stopped, tally.stopped_at = "ran-away", path
-                return
-            if found is not None:
-                yield found
 
-    def _files(self, overlay: Overlay, request: Request, tally: Tally) -> Iterator[RepoPath]:
-        """The files to read: those on disk that are neither ignored nor out of bounds, and the pending ones."""
+class Engine:
+    """Walks the tree and looks at every file, with ripgrep only at those it names.
+
+    ``ripgrep`` is where ``rg`` is; ``None`` does without. The answer is the same either way, except that with ripgrep
+    binary files are not counted, and that files are passed over in which a regular expression would run away without
+    a match. ``alone`` and ``head_start`` are in seconds.
+    """
+
+    def __init__(
+        self, ripgrep: str | None = None, *, alone: float = ALONE, head_start: float = HEAD_START
+    ) -> None:
+        self._ripgrep = ripgrep
+        self._alone = alone
+        self._head_start = head_start
+
+    def search(self, overlay: Overlay, request: Request, tally: Tally) -> Generator[FileHits, None, None]:
+        try:
+            yield from self._search(_Search(overlay, request, tally))
+        except RanAway:
+            tally.stopped = "ran-away"
+        except _Stop:
+            tally.stopped = "cancelled" if request.stop() else "time"
+
+    def _search(self, search: _Search) -> Iterator[FileHits]:
+        overlay, request, tally = search.overlay, search.request, search.tally
         start = request.path
         overlay.workspace.allowed(start)
         if start.text in overlay.pending:
             overlay.read(start)
-            yield start
+            yield from _one(search.look(start, walked=False))
             return
         found = overlay.workspace.stat(start)
         if found is not None and found.kind == "file":
-            yield start
+            yield from _one(search.look(start, walked=False))
             return
-        written = {path for path, _ in overlay.written(start)}
+        written = [path for path, _ in overlay.written(start)]
         try:
-            walk = overlay.workspace.walk(start, stop=request.stop)
+            walk = overlay.workspace.walk(start, stop=search.ended)
         except PathRefused as refusal:
             if refusal.kind != "missing" or not written:
                 raise overlay.hinted(refusal, start) from None
-            walk = None
-        if walk is not None:
+        else:
             tally.walk = walk.left_out
-            for path, kind in walk:
-                if kind == "directory" or (
-                    request.glob is not None and not request.glob.matches(path, start)
-                ):
-                    continue
-                if path.text in overlay.pending:
-                    continue
-                if kind == "file":
-                    yield path
-                elif kind == "link":
-                    tally.links += 1
-                else:
-                    tally.special += 1
             tally.asked_for_ignored = walk.asked_for_ignored
-        for path in sorted(written):
+            yield from self._walked(search, walk)
+        for path in written:
             if request.glob is None or request.glob.matches(path, start):
-                yield path
+                yield from _one(search.look(path, walked=False))
+
+    def _walked(self, search: _Search, walk: TreeWalk) -> Iterator[FileHits]:
+        runs = search.runs(walk)
+        began = time.monotonic()
+        sieve: Ripgrep | None = None
+        wanted = self._ripgrep is not None
+        try:
+            for run in runs:
+                passed = time.monotonic() - began
+                if wanted and passed > self._alone:
+                    wanted = False
+                    sieve = self._sieve(search, walk)
+                if sieve is not None and passed > self._head_start:
+                    yield from search.sifted([run, *runs], sieve)
+                    break
+                above, names, _ = run
+                for name in names:
+                    found = search.look(_path(above + name))
+                    if found is not None:
+                        yield found
+        finally:
+            if sieve is not None:
+                sieve.close()
+
+    def _sieve(self, search: _Search, walk: TreeWalk) -> Ripgrep | None:
+        request = search.request
+        source = request.query.source
+        found = sieve_pattern(source.text, regex=source.regex, ignore_case=source.ignore_case)
+        if self._ripgrep is None or found is None:
+            return None
+        pattern, fixed = found
+        try:
+            return Ripgrep(
+                self._ripgrep,
+                search.overlay.workspace,
+                request.path,
+                pattern,
+                fixed=fixed,
+                left_out=walk.simple_rules,
+                endings=request.glob.endings if request.glob else (),
+            )
+        except OSError:
+            return None
 
 
-def look(overlay: Overlay, path: RepoPath, query: Query, tally: Tally) -> FileHits | None:
-    """Search one file, as the model sees it; raises ``RanAway``."""
-    try:
-        seen = overlay.read(path)
-    except PathRefused as refusal:
-        match refusal.kind:
-            case "too-large":
-                tally.too_large += 1
-            case "link":
-                tally.links += 1
-            case "special":
-                tally.special += 1
-            case "secret" | "protected":
-                tally.walk.secret += 1
-            case _:
-                tally.unreadable += 1
-        return None
-    data = seen.data
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        tally.utf16 += 1
-        return None
-    if b"\0" in data:
-        tally.binary += 1
-        return None
-    tally.searched += 1
-    if not query.may_match(data):
-        return None
-    text, odd = _text(data)
-    lines = Lines.of(text).texts
-    hits = [Hit(line, start) for line, start in query.lines(lines)]
-    if not hits:
-        return None
-    tally.odd_bytes += odd
-    return FileHits(path, lines, hits, seen.change)
+class _Search:
+    """One search while it runs."""
+
+    def __init__(self, overlay: Overlay, request: Request, tally: Tally) -> None:
+        self.overlay = overlay
+        self.request = request
+        self.tally = tally
+
+    def ended(self) -> bool:
+        return self.request.stop() or time.monotonic() > self.request.deadline
+
+    def check(self) -> None:
+        if self.ended():
+            raise _Stop
+
+    def runs(self, walk: TreeWalk) -> Iterator[_Run]:
+        """The files on disk that are meant."""
+        pending, glob, depth = self.overlay.pending, self.request.glob, len(self.request.path.parts)
+        for above, names, kind, noted in walk.runs():
+            if kind == "directory":
+                continue
+            if pending:
+                names = [name for name in names if above + name not in pending]
+            if glob is not None:
+                names = [name for name in names if glob.matches_text(above + name, depth)]
+            if kind == "file":
+                yield above, names, noted
+            elif kind == "link":
+                self.tally.links += len(names)
+            else:
+                self.tally.special += len(names)
+        self.check()
+
+    def sifted(self, runs: list[_Run], sieve: Ripgrep) -> Iterator[FileHits]:
+        """Look at the files that ripgrep names or may not have seen; at all when it failed."""
+        while not sieve.wait(0.01):
+            if self.ended():
+                sieve.close()
+                yield from self._last(runs, sieve.so_far())
+                raise _Stop
+        named = sieve.named()
+        self.tally.sifted = named is not None
+        for above, names, noted in runs:
+            worth = names if noted or named is None else _worth(names, named.get(above))
+            at = 0
+            for name in worth:
+                # Files are counted in their order, so that the count is right wherever the search ends.
+                index = names.index(name, at)
+                self.tally.searched += index - at
+                at = index + 1
+                found = self.look(_path(above + name))
+                if found is not None:
+                    yield found
+            self.tally.searched += len(names) - at
+
+    def _last(self, runs: list[_Run], named: Mapping[str, set[str]]) -> Iterator[FileHits]:
+        """What ripgrep had named when the time ran out."""
+        for above, names, _ in runs:
+            for name in _worth(names, named.get(above)):
+                if self.request.stop():
+                    return
+                path = _path(above + name)
+                found = look(self.overlay, path, self.request.query, self.tally, self.ended)
+                if found is not None:
+                    yield found
+
+    def look(self, path: RepoPath, *, walked: bool = True) -> FileHits | None:
+        self.check()
+        try:
+            return look(self.overlay, path, self.request.query, self.tally, self.ended, walked=walked)
+        except RanAway:
+            self.tally.stopped_at = path
+            raise
 
 
-def _text(data: bytes) -> tuple[str, bool]:
-    try:
-        return data.decode("utf-8"), False
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "surrogateescape"), True
+_Run = tuple[str, list[str], bool]
+"""Files of one directory: where they stand (see ``TreeWalk.runs``), names, whether ripgrep may not have seen them."""
+
+
+def _worth(names: list[str], named: set[str] | None) -> list[str]:
+    return [name for name in names if name in named] if named else []
+
+
+def _one(found: FileHits | None) -> tuple[FileHits, ...]:
+    return () if found is None else (found,)
+
+
+def _path(text: str) -> RepoPath:
+    return RepoPath(tuple(text.split("/")))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from contextlib import closing
 from dataclasses import dataclass
 
 from pydantic import Field
 
 from steward.tools.base import Arguments, ToolResult, described
 from steward.tools.overlay import Overlay, Views, counted, display, nothing_pending
-from steward.tools.search_engine import FileHits, PythonEngine, Request, SearchEngine, Tally
+from steward.tools.ripgrep import find_program
+from steward.tools.search_engine import Engine, Request, SearchEngine, Tally
+from steward.tools.search_look import FileHits
 from steward.tools.search_query import compiled
 from steward.workspace import RepoPath, Workspace
 from steward.workspace.glob import Glob
@@ -59,7 +62,7 @@ class SearchFilesTool:
         self._workspace = workspace
         self._views = views
         self._limits = limits or SearchLimits()
-        self._engine = engine or PythonEngine()
+        self._engine = engine
         self.description = described(self.name)
 
     async def run(self, arguments: SearchFilesArguments) -> ToolResult:
@@ -83,14 +86,18 @@ class SearchFilesTool:
         overlay = Overlay(self._workspace, self._views)
         tally = Tally()
         page = _Page(self._limits, context)
-        for found in self._engine.search(overlay, request, tally):
-            if not page.add(found):
-                break
+        engine = self._engine or Engine(find_program(self._workspace.root))
+        with closing(engine.search(overlay, request, tally)) as files:
+            for found in files:
+                if not page.add(found):
+                    break
         found = counted(page.matches, "match", "matches")
         where = counted(page.files, "file")
         head = f"{found} in {where}." if page.matches else "No matches."
         place = display(request.path) if request.path.parts else "the workspace"
-        notes = [f"Searched {counted(tally.searched, 'file')} in {place}{_skipped(tally)}."]
+        notes = [
+            f"Searched {counted(tally.searched, 'file')} in {place}{_skipped(tally, whole=not page.full)}."
+        ]
         notes += _endings(page, tally, self._limits)
         summary = f"{found} in {where}" if page.matches else "no matches"
         if page.full or tally.stopped:
@@ -161,24 +168,25 @@ class _Page:
         return ("…" if begin else "") + piece + ("…" if begin + most < len(text) else "")
 
 
-def _skipped(tally: Tally) -> str:
+def _skipped(tally: Tally, *, whole: bool) -> str:
+    """What was skipped, by reason; of a search that ended at a limit only what was looked at."""
     walk = tally.walk
     parts = [
         f"{number:,} {what}"
         for number, what in (
-            (walk.ignored, "ignored"),
+            (walk.ignored * whole, "ignored"),
             (tally.binary, "binary"),
             (tally.utf16, "UTF-16"),
             (tally.too_large, "too large"),
-            (walk.secret, "secret"),
-            (walk.protected, "protected"),
-            (tally.links, "links"),
-            (tally.special, "not regular files"),
-            (tally.unreadable + walk.unreadable, "unreadable"),
-            (walk.other_mounts, "on other mounts"),
-            (walk.unnamed, "with names that are not UTF-8"),
-            (walk.vanished, "vanished meanwhile"),
-            (walk.not_applied, "ignore files not applied"),
+            (tally.secret + walk.secret * whole, "secret"),
+            (walk.protected * whole, "protected"),
+            (tally.links * whole, "links"),
+            (tally.special * whole, "not regular files"),
+            (tally.unreadable + walk.unreadable * whole, "unreadable"),
+            (walk.other_mounts * whole, "on other mounts"),
+            (walk.unnamed * whole, "with names that are not UTF-8"),
+            (walk.vanished * whole, "vanished meanwhile"),
+            (walk.not_applied * whole, "ignore files not applied"),
         )
         if number
     ]

@@ -20,12 +20,26 @@ _ONLY_PER_LINE = re.compile(r"\\[AZzGKRX]|\(\?(?!:)|[*+?}]\+|\\[0-9]|\(\*")
 """Parts of a regular expression with which a match in a line may not be a match in the whole text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A query as it was asked."""
+
+    text: str
+    regex: bool
+    ignore_case: bool
+
+
 class RanAway(Exception):
     """A regular expression took longer than one file may take."""
 
 
 class Query(Protocol):
-    """What is searched for. ``find`` gives where in a line the match starts, or -1."""
+    """What is searched for."""
+
+    @property
+    def source(self) -> Source:
+        """The query as it was asked."""
+        ...
 
     def may_match(self, data: bytes) -> bool:
         """Whether some line of these bytes may match; never ``False`` when one does."""
@@ -40,13 +54,13 @@ class Query(Protocol):
 class Literal:
     """A text, found as it is."""
 
-    text: str
+    source: Source
 
     def may_match(self, data: bytes) -> bool:
-        return self.text.encode("utf-8", "surrogatepass") in data
+        return self.source.text.encode("utf-8", "surrogatepass") in data
 
     def lines(self, lines: list[str]) -> list[tuple[int, int]]:
-        text = self.text
+        text = self.source.text
         return [(i, line.find(text)) for i, line in enumerate(lines) if text in line]
 
 
@@ -54,6 +68,7 @@ class Literal:
 class LiteralAnyCase:
     """A text, found in either case of its letters."""
 
+    source: Source
     pattern: re.Pattern[str]
 
     def may_match(self, data: bytes) -> bool:
@@ -68,6 +83,7 @@ class LiteralAnyCase:
 class Regex:
     """A regular expression under a time limit, run without holding the interpreter's lock."""
 
+    source: Source
     pattern: regex.Pattern[str]
     quick: regex.Pattern[str] | None
     """The same over many lines at once, where that finds whatever single lines would."""
@@ -107,14 +123,15 @@ def compiled(query: str, *, regex: bool, ignore_case: bool, seconds: float = FIL
         raise UsageError("The query is empty.")
     if len(query) > MAX_QUERY:
         raise UsageError(f"The query is longer than {MAX_QUERY:,} characters.")
+    source = Source(query, regex, ignore_case)
     if not regex:
         if "\n" in query:
             raise UsageError(
                 "The query holds a line break; lines are searched one by one, so search for one line of it."
             )
         if ignore_case:
-            return LiteralAnyCase(re.compile(re.escape(query), re.IGNORECASE))
-        return Literal(query)
+            return LiteralAnyCase(source, re.compile(re.escape(query), re.IGNORECASE))
+        return Literal(source)
     import regex as engine
 
     flags = engine.VERSION0 | (engine.IGNORECASE if ignore_case else 0)
@@ -125,4 +142,4 @@ def compiled(query: str, *, regex: bool, ignore_case: bool, seconds: float = FIL
         raise UsageError(f"The regular expression is not valid: {error}.") from None
     except (RecursionError, OverflowError, MemoryError, ValueError) as error:
         raise UsageError(f"The regular expression cannot be used: {type(error).__name__}.") from None
-    return Regex(pattern, quick, seconds)
+    return Regex(source, pattern, quick, seconds)

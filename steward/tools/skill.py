@@ -167,6 +167,10 @@ class SkillTool:
     def _load(self, skill: Skill) -> ToolResult:
         try:
             loaded = skill.load()
+            if not self._reach.allows(skill, loaded.digest):
+                raise Unreadable(
+                    f"The skill {skill.name!r} has changed since the person trusted it; it was not loaded."
+                )
         except Unreadable as error:
             self._notice(str(error))
             return ToolResult(str(error), ok=False, summary="cannot be read")

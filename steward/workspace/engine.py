@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 EngineName = Literal["openat2", "walk"]
 
@@ -30,6 +31,8 @@ class Engine(Protocol):
     """
 
     name: EngineName
+    device: int
+    """The device of the directory."""
 
     def open(self, parts: tuple[str, ...], flags: int) -> int:
         """A new descriptor; ``flags`` is one of the ``OPEN_…`` of this module. No parts mean the directory itself."""
@@ -43,6 +46,7 @@ class Openat2:
 
     def __init__(self, root: int) -> None:
         self._root = root
+        self.device = os.fstat(root).st_dev
 
     def open(self, parts: tuple[str, ...], flags: int) -> int:
         path = os.fsencode("/".join(parts)) or b"."
@@ -64,6 +68,7 @@ class Walk:
 
     def __init__(self, root: int) -> None:
         self._root = root
+        self.device = os.fstat(root).st_dev
         self._mount = mount_of(root)
 
     def open(self, parts: tuple[str, ...], flags: int) -> int:
@@ -119,12 +124,16 @@ _syscall.restype = ctypes.c_long
 _syscall.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t]
 
 
+@functools.cache
+def _how(flags: int, resolve: int) -> Any:
+    return ctypes.byref(_OpenHow(flags, 0, resolve))
+
+
 def openat2(directory: int, path: bytes, flags: int, resolve: int) -> int:
     """The system call; raises ``OSError``, of ``ENOSYS`` where there is none."""
     if _OPENAT2 is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    how = _OpenHow(flags, 0, resolve)
-    descriptor: int = _syscall(_OPENAT2, directory, path, ctypes.byref(how), ctypes.sizeof(how))
+    descriptor: int = _syscall(_OPENAT2, directory, path, _how(flags, resolve), ctypes.sizeof(_OpenHow))
     if descriptor < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

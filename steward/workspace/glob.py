@@ -13,6 +13,7 @@ from steward.workspace.wildmatch import NeverMatches, translate
 
 MAX_ALTERNATIVES = 64
 MAX_LENGTH = 1000
+_ENDING = re.compile(r"\*[A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Glob:
     names: re.Pattern[str] | None
     paths: re.Pattern[str] | None
     negated: bool
+    endings: tuple[str, ...] = ()
+    """When it says no more than that a name ends in one of these."""
 
     @classmethod
     def parse(cls, text: str) -> Glob:
@@ -36,7 +39,8 @@ class Glob:
             raise UsageError(f"The glob is longer than {MAX_LENGTH} characters.")
         names: list[str] = []
         paths: list[str] = []
-        for option in _alternatives(pattern):
+        options = _alternatives(pattern)
+        for option in options:
             body = option.removesuffix("/")
             try:
                 source = translate(as_bytes(body.removeprefix("/")), any_character=True)
@@ -45,21 +49,28 @@ class Glob:
             if not body.removeprefix("/"):
                 raise UsageError(f"The glob {quoted(text)} is empty.")
             (paths if "/" in body else names).append(source)
-        return cls(_any(names), _any(paths), text.startswith("!"))
+        negated = text.startswith("!")
+        plain = not negated and all(_ENDING.fullmatch(option) for option in options)
+        endings = tuple(option[1:] for option in options) if plain else ()
+        return cls(_any(names), _any(paths), negated, endings)
 
     def matches(self, path: RepoPath, start: RepoPath) -> bool:
         """Whether ``path`` is meant by a tool that was pointed at ``start``, which is above it (or is it)."""
-        return self._found(path, start) != self.negated
+        return self.matches_text(path.text, len(start.parts))
 
-    def _found(self, path: RepoPath, start: RepoPath) -> bool:
-        skip = min(len(start.parts), len(path.parts) - 1)
-        if self.names is not None and any(self.names.fullmatch(as_bytes(name)) for name in path.parts[skip:]):
+    def matches_text(self, path: str, depth: int) -> bool:
+        """The same for the text of a path and the number of names in the start's."""
+        parts = path.split("/")
+        return self._found(parts, min(depth, len(parts) - 1)) != self.negated
+
+    def _found(self, parts: list[str], skip: int) -> bool:
+        if self.names is not None and any(self.names.fullmatch(as_bytes(name)) for name in parts[skip:]):
             return True
         if self.paths is None:
             return False
         for base in {0, skip}:
-            for end in range(base + 1, len(path.parts) + 1):
-                if end > skip and self.paths.fullmatch(as_bytes("/".join(path.parts[base:end]))):
+            for end in range(base + 1, len(parts) + 1):
+                if end > skip and self.paths.fullmatch(as_bytes("/".join(parts[base:end]))):
                     return True
         return False
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -23,6 +24,42 @@ _SECRET = re.compile(
     r"|id_(rsa|dsa|ecdsa|ed25519|xmss)(_sk)?([._-]?(bak|backup|old|orig|[0-9]+)|~)?",
     re.DOTALL,
 )
+SECRET_GLOBS = (
+    *(".env*", ".netrc", "_netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass", ".htpasswd"),
+    *(
+        "*.tfstate",
+        "*.tfstate.backup",
+        "*.key",
+        "*.pem",
+        "*.p8",
+        "*.p12",
+        "*.pfx",
+        "*.ppk",
+        "*.jks",
+        "*.keystore",
+    ),
+    *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"),
+)
+"""Globs, for either case, of most names that usually hold secrets; each such name is one that ``looks_secret``."""
+
+_SUSPECT = (
+    *("/.git/", "/.git.", "/.git ", "/.git:", "/.git-credentials", "/git~", "/.env", "/.netrc", "/_netrc"),
+    *(
+        "/.npmrc",
+        "/.pypirc",
+        "/.pgpass",
+        "/.htpasswd",
+        ".tfstate",
+        ".key",
+        ".pem",
+        ".p8",
+        ".p12",
+        ".pfx",
+        ".ppk",
+    ),
+    *(".jks", "/id_", "\\"),
+)
+"""One of these is in every name of ASCII that is out of bounds, between slashes and in lower case."""
 _EXAMPLE = re.compile(r"\.env([._-].+)?[._-](example|sample|template|dist)", re.DOTALL)
 
 
@@ -34,6 +71,12 @@ class Policy:
     """Whether files that usually hold secrets may be read and changed."""
     denied: tuple[str, ...] = ()
     """Further patterns that are out of bounds, in gitignore syntax."""
+    redact: bool = True
+    """Whether what looks like a key is taken out of the files that the model is told of."""
+    unredacted: tuple[str, ...] = ()
+    """Patterns of files in which nothing is redacted, in gitignore syntax."""
+    git_environment: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    """``HOME``, ``XDG_CONFIG_HOME`` and ``GIT_CONFIG_*`` for finding the user's own ignore file; empty: none."""
     state_dir: Path | None = None
     """The steward's own state directory; protected when it lies in the workspace."""
     max_file_bytes: int = MAX_FILE_BYTES
@@ -53,6 +96,20 @@ def area_of(name: str) -> Area | None:
         if _SECRET.fullmatch(piece) and not _EXAMPLE.fullmatch(piece):
             return "secret"
     return None
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a name is like that of a secret; one that is out of bounds, or an example of it."""
+    return any(_SECRET.fullmatch(piece) for piece in folded(name))
+
+
+def all_plain(names: str) -> bool:
+    """Whether no name in a text of ASCII, with slashes before and after each, can be out of bounds; quick."""
+    lowered = names.lower()
+    for suspect in _SUSPECT:  # noqa: SIM110 -- a generator takes twice as long
+        if suspect in lowered:
+            return False
+    return True
 
 
 def folded(name: str) -> list[str]:

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
-from steward.workspace.engine import OPEN_DIRECTORY, OPEN_FILE, Engine
-from steward.workspace.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, Chain, ignored, parse
+from steward.workspace.engine import OPEN_DIRECTORY, Engine
+from steward.workspace.git import Git
 from steward.workspace.path import RepoPath
-from steward.workspace.policy import Area
+from steward.workspace.place import Decision, Place, place_of
+from steward.workspace.policy import Area, looks_secret
 from steward.workspace.values import Kind
 
 MAX_UNNAMED = 100
+
+
+class Bounds(Protocol):
+    """What a walk asks the workspace."""
+
+    def area(self, path: RepoPath) -> Area | None:
+        """Whether the path is out of bounds by its name."""
+        ...
+
+    def plain(self, names: str) -> bool:
+        """Whether none of ``names``, each with a slash after it, can be out of bounds, wherever it stands."""
+        ...
 
 
 @dataclass(slots=True)
@@ -57,94 +71,176 @@ class WalkOptions:
     stop: Callable[[], bool] | None = None
 
 
+Run = tuple[str, list[str], Kind, bool]
+"""Where the entries stand (empty, or with a slash at its end), their names, their kind, and whether noted."""
+
+
 class TreeWalk:
     """An iterator over ``(path, kind)`` in order of names, each directory before what it holds; used once."""
 
     def __init__(
-        self,
-        engine: Engine,
-        area: Callable[[RepoPath], Area | None],
-        start: RepoPath,
-        options: WalkOptions,
+        self, engine: Engine, git: Git, bounds: Bounds, start: RepoPath, options: WalkOptions
     ) -> None:
         self.left_out = LeftOut()
         self.unnamed: list[tuple[RepoPath, str]] = []
         """The first names that are not UTF-8, each with its directory."""
-        self.asked_for_ignored = False
-        """Whether the start itself is ignored, so that ignore files were not applied beneath it."""
         self._engine = engine
-        self._area = area
-        self._start = start
+        self._tracked = functools.cache(git.tracked)
+        self._bounds = bounds
+        self._device = engine.device
         self._options = options
+        place = place_of(engine, git, start.parts) if options.ignore else None
+        self._place = place or Place(start.parts)
+        self._rules = place is not None and not place.tracked_only
+        self.asked_for_ignored = options.ignore and not self._rules
+        """Whether the start itself is ignored, so that ignore files were not applied beneath it."""
+
+    @property
+    def simple_rules(self) -> tuple[str, ...]:
+        """Lines of ignore files, read from the top, that ignore something and that any program reads alike.
+
+        Whatever one of them matches and is given all the same is given as noted.
+        """
+        if not self._rules:
+            return ()
+        place = self._place
+        if not place.parts:
+            place = self._governed(place)
+        rules = [rule for g in place.chain if g.depth == 0 for rule in g.rules.rules]
+        return tuple(dict.fromkeys(rule.simple for rule in rules if rule.simple))
 
     def __iter__(self) -> Iterator[tuple[RepoPath, Kind]]:
+        for path, kind, _ in self.entries():
+            yield RepoPath(tuple(path.split("/"))), kind
+
+    def entries(self) -> Iterator[tuple[str, Kind, bool]]:
+        """What there is: path, kind, and whether it is noted; see ``runs``."""
+        for above, names, kind, noted in self.runs():
+            for name in names:
+                yield above + name, kind, noted
+
+    def runs(self) -> Iterator[Run]:
+        """What there is in runs of entries in one directory, all of one kind.
+
+        Noted is what some rule matches, or a directory above it, and is kept all the same: by another rule, by
+        git's index, or because it is an example of a file that would be secret; and what is on another device.
+        """
         options = self._options
-        chain: Chain | None = None
-        if options.ignore:
-            chain = chain_of(self._engine, self._start)
-            if chain is None:
-                self.asked_for_ignored = True
-        stack = [self._level(self._start, chain)]
+        stack = [self._level(self._place)]
         while stack:
-            found = next(stack[-1], None)
-            if found is None:
-                stack.pop()
-                continue
-            path, kind, below = found
-            yield path, kind
-            if kind == "directory" and (options.depth is None or len(stack) < options.depth):
+            for run, below in stack[-1]:
+                yield run
+                if below is None or len(stack) == options.depth:
+                    continue
                 if options.stop is not None and options.stop():
                     return
-                stack.append(self._level(path, below))
+                stack.append(self._level(below))
+                break
+            else:
+                stack.pop()
 
-    def _level(
-        self, directory: RepoPath, chain: Chain | None
-    ) -> Iterator[tuple[RepoPath, Kind, Chain | None]]:
-        """One directory, read whole and closed before its first entry is given."""
+    def _level(self, place: Place) -> Iterator[tuple[Run, Place | None]]:
+        """The entries of one directory, read whole before the first is given; each directory with its place."""
         try:
-            descriptor = self._engine.open(directory.parts, OPEN_DIRECTORY)
+            descriptor = self._engine.open(place.parts, OPEN_DIRECTORY)
         except OSError as error:
             self._count(error)
             return
+        listed: dict[str, Kind] = {}
+        others = False
         try:
+            elsewhere = os.fstat(descriptor).st_dev != self._device
             with os.scandir(descriptor) as entries:
-                listed: list[tuple[str, Kind]] = sorted((entry.name, _kind(entry)) for entry in entries)
-            if chain is not None:
-                chain = self._extended(descriptor, len(directory.parts), chain, listed)
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        listed[entry.name] = "file"
+                    else:
+                        listed[entry.name] = _kind(entry)
+                        others = True
+            if self._rules:
+                place, refused = place.governed(descriptor, listed)
+                self.left_out.not_applied += refused
         except OSError as error:
             self._count(error)
             return
         finally:
             os.close(descriptor)
+        if not listed:
+            return
+        names = sorted(listed)
+        joined = f"/{'/'.join(names)}/"
+        examples: set[str] = set()
+        if not (joined.isascii() and self._bounds.plain(joined)):
+            names = self._in_bounds(place.parts, names, examples)
+        said: dict[str, Decision] = {}
+        if self._rules:
+            said = place.decisions(names, listed, joined, self._tracked, others=others)
+        above = "/".join((*place.parts, ""))
+        noted = place.noted or elsewhere
+        if not (others or said or examples):
+            yield (above, names, "file", noted), None
+            return
+        yield from self._runs(place, above, names, listed, said, examples, noted)
+
+    def _runs(
+        self,
+        place: Place,
+        above: str,
+        names: list[str],
+        listed: dict[str, Kind],
+        said: dict[str, Decision],
+        examples: set[str],
+        noted: bool,
+    ) -> Iterator[tuple[Run, Place | None]]:
+        run: list[str] = []
+        for name in names:
+            decision = said.get(name)
+            if decision == "ignored":
+                self.left_out.ignored += 1
+                continue
+            kind = listed[name]
+            marked = decision is not None or name in examples
+            if kind == "file" and not marked:
+                run.append(name)
+                continue
+            if run:
+                yield (above, run, "file", noted), None
+                run = []
+            below = place.below(name, decision, marked or noted) if kind == "directory" else None
+            yield (above, [name], kind, marked or noted), below
+        if run:
+            yield (above, run, "file", noted), None
+
+    def _in_bounds(self, above: tuple[str, ...], names: list[str], examples: set[str]) -> list[str]:
+        """Those of ``names`` that have a path and are in bounds; adds those that only look secret to ``examples``."""
         left_out = self.left_out
-        for name, kind in listed:
+        kept: list[str] = []
+        for name in names:
             if not name.isascii() and not _is_text(name):
                 left_out.unnamed += 1
                 if len(self.unnamed) < MAX_UNNAMED:
-                    self.unnamed.append((directory, name))
+                    self.unnamed.append((RepoPath(above), name))
                 continue
-            path = RepoPath((*directory.parts, name))
-            area = self._area(path)
+            area = self._bounds.area(RepoPath((*above, name)))
             if area == "protected":
                 left_out.protected += 1
             elif area == "secret" and not self._options.secrets:
                 left_out.secret += 1
-            elif chain and ignored(chain, path.parts, kind == "directory"):
-                left_out.ignored += 1
             else:
-                yield path, kind, chain
+                kept.append(name)
+                if looks_secret(name):
+                    examples.add(name)
+        return kept
 
-    def _extended(self, descriptor: int, depth: int, chain: Chain, listed: list[tuple[str, Kind]]) -> Chain:
-        for name in IGNORE_FILES:
-            if (name, "file") in listed:
-                data = _read(lambda name=name: os.open(name, OPEN_FILE, dir_fd=descriptor))
-                if data is None:
-                    self.left_out.not_applied += 1
-                elif (rules := parse(data)).rules:
-                    chain = ((rules, depth), *chain)
-            elif (name, "link") in listed:
-                self.left_out.not_applied += 1
-        return chain
+    def _governed(self, place: Place) -> Place:
+        try:
+            descriptor = self._engine.open(place.parts, OPEN_DIRECTORY)
+        except OSError:
+            return place
+        try:
+            return place.governed(descriptor)[0]
+        finally:
+            os.close(descriptor)
 
     def _count(self, error: OSError) -> None:
         match error.errno:
@@ -156,57 +252,10 @@ class TreeWalk:
                 self.left_out.unreadable += 1
 
 
-def chain_of(engine: Engine, directory: RepoPath, *, own: bool = False) -> Chain | None:
-    """The rules from above ``directory`` (and of its ``own``); ``None`` when it is ignored itself."""
-    exclude = _read(lambda: engine.open((".git", "info", "exclude"), OPEN_FILE))
-    chain: Chain = ((parse(exclude), 0),) if exclude else ()
-    for depth, _ in enumerate((*directory.parts, "") if own else directory.parts):
-        above = directory.parts[:depth]
-        if above and ignored(chain, above, True):
-            return None
-        try:
-            descriptor = engine.open(above, OPEN_DIRECTORY)
-        except OSError:
-            return chain
-        try:
-            chain = _with_own(descriptor, depth, chain)
-        finally:
-            os.close(descriptor)
-    return None if directory.parts and not own and ignored(chain, directory.parts, True) else chain
-
-
-def _with_own(descriptor: int, depth: int, chain: Chain) -> Chain:
-    """``chain`` with the ignore files of one more directory."""
-    for name in IGNORE_FILES:
-        data = _read(lambda name=name: os.open(name, OPEN_FILE, dir_fd=descriptor))
-        if data and (rules := parse(data)).rules:
-            chain = ((rules, depth), *chain)
-    return chain
-
-
-def _read(opened: Callable[[], int]) -> bytes | None:
-    """The bytes of an ignore file; ``None`` when it is missing, a link, too large, unreadable or not a file."""
-    try:
-        descriptor = opened()
-    except OSError:
-        return None
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_IGNORE_BYTES:
-            return None
-        return os.read(descriptor, MAX_IGNORE_BYTES)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-
-
 def _kind(entry: os.DirEntry[str]) -> Kind:
     if entry.is_symlink():
         return "link"
-    if entry.is_dir(follow_symlinks=False):
-        return "directory"
-    return "file" if entry.is_file(follow_symlinks=False) else "special"
+    return "directory" if entry.is_dir(follow_symlinks=False) else "special"
 
 
 def _is_text(name: str) -> bool:

@@ -6,19 +6,21 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
 from steward.errors import PathRefused, UsageError
 from steward.workspace.engine import OPEN_DIRECTORY, OPEN_FILE, OPEN_PATH, Engine, EngineName, choose
-from steward.workspace.ignore import ignored, parse
+from steward.workspace.git import Git
+from steward.workspace.ignore import Governing, ignored, parse
 from steward.workspace.path import ROOT, RepoPath, quoted
-from steward.workspace.policy import Area, Policy, area_of, folded
+from steward.workspace.place import place_of
+from steward.workspace.policy import Area, Policy, all_plain, area_of, folded
 from steward.workspace.refusal import explain, inside
 from steward.workspace.values import Entry, FileContent, FileStat, kind_of
-from steward.workspace.walk import TreeWalk, WalkOptions, chain_of
+from steward.workspace.walk import TreeWalk, WalkOptions
 
 
 class Workspace:
@@ -30,12 +32,12 @@ class Workspace:
         self.root = root
         """Its real path."""
         self.policy = policy
-        found = os.fstat(descriptor)
-        key = b"\0".join((os.fsencode(root), b"%d" % found.st_dev, b"%d" % found.st_ino))
-        self.identity = hashlib.sha256(key).hexdigest()[:16]
-        """16 hex digits over real path, device and inode."""
+        self.identity = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+        """16 hex digits over the real path: device numbers change at a reboot, and a new clone is no other place."""
         self._state = _beneath(policy.state_dir, root)
-        self._denied = parse("\n".join(policy.denied).encode()) if policy.denied else None
+        denied = parse("\n".join(policy.denied).encode()) if policy.denied else None
+        self._denied = None if denied is None else (Governing(denied, 0),)
+        self._git = Git(engine, root, policy.git_environment)
 
     @classmethod
     def open(
@@ -99,12 +101,16 @@ class Workspace:
         if self._state is not None and _folded(path)[: len(self._state)] == self._state:
             return "protected"
         if self._denied is not None and any(
-            ignored(((self._denied, 0),), path.parts[:end], directory)
+            ignored(self._denied, path.parts[:end], directory)
             for end in range(1, len(path.parts) + 1)
             for directory in (True, False)
         ):
             return "protected"
         return None if self.policy.secrets_allowed else found
+
+    def plain(self, names: str) -> bool:
+        """Whether none of these names of ASCII can be out of bounds, wherever it stands; see ``all_plain``."""
+        return self._state is None and self._denied is None and all_plain(names)
 
     def allowed(self, path: RepoPath) -> None:
         """Raise ``PathRefused`` of kind ``protected`` or ``secret`` when the path is out of bounds by its name."""
@@ -150,6 +156,45 @@ class Workspace:
         if len(data) > most:
             raise _too_large(path, len(data), most)
         return FileContent(data, FileStat.of(found))
+
+    def read_walked(self, path: RepoPath) -> bytes:
+        """All bytes of a file that a walk has just given, so that its name is in bounds. Raises ``PathRefused``."""
+        try:
+            descriptor = self._engine.open(path.parts, OPEN_FILE)
+        except OSError as error:
+            raise self._explain(path, error) from None
+        try:
+            found = os.fstat(descriptor)
+            most = self.policy.max_file_bytes
+            if not stat.S_ISREG(found.st_mode):
+                raise _not_a_file(path, found.st_mode)
+            data = _read_all(descriptor, found.st_size, most) if found.st_size <= most else b""
+        except OSError as error:
+            raise self._explain(path, error) from None
+        finally:
+            os.close(descriptor)
+        if max(found.st_size, len(data)) > most:
+            raise _too_large(path, found.st_size, most)
+        return data
+
+    def pieces(self, path: RepoPath, size: int = 1 << 20) -> Iterator[bytes]:
+        """The bytes of a regular file of any size, at most ``size`` of them at a time. Raises ``PathRefused``."""
+        self.allowed(path)
+        self._regular(path)
+        try:
+            descriptor = self._engine.open(path.parts, OPEN_FILE)
+        except OSError as error:
+            raise self._explain(path, error) from None
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise _not_a_file(path, found.st_mode)
+            while piece := os.read(descriptor, size):
+                yield piece
+        except OSError as error:
+            raise self._explain(path, error) from None
+        finally:
+            os.close(descriptor)
 
     def stat(self, path: RepoPath) -> FileStat | None:
         """What is at the path, without opening it; a link there is a ``link``, nothing there is ``None``.
@@ -226,27 +271,33 @@ class Workspace:
         ``left_out``. Raises ``PathRefused`` when the directory itself cannot be opened.
         """
         os.close(self.open_directory(path))
-        return TreeWalk(self._engine, self.area, path, WalkOptions(depth, ignore, secrets, stop))
+        return TreeWalk(self._engine, self._git, self, path, WalkOptions(depth, ignore, secrets, stop))
 
     def ignored(self, path: RepoPath) -> bool:
         """Whether ignore files leave the path out of lists and searches; it can be read by name all the same."""
         if not path.parts:
             return False
-        chain = chain_of(self._engine, path.parent, own=True)
-        if chain is None:
+        place = place_of(self._engine, self._git, path.parent.parts)
+        if place is None:
             return True
+        descriptor = self.open_directory(path.parent)
+        try:
+            place, _ = place.governed(descriptor)
+        finally:
+            os.close(descriptor)
         found = self.stat(path)
-        return ignored(chain, path.parts, found is not None and found.kind == "directory")
+        directory = found is not None and found.kind == "directory"
+        return place.decision(path.name, directory, self._git.tracked) == "ignored"
 
     def files(self, limit: int | None = None) -> list[str]:
         """Paths of the files that are not ignored, in order, at most ``limit``; for completion."""
         found: list[str] = []
-        for path, kind in self.walk():
+        for above, names, kind, _ in self.walk().runs():
             if kind == "file":
+                found += [above + name for name in names] if above else names
                 if limit is not None and len(found) >= limit:
                     break
-                found.append(path.text)
-        return found
+        return found[:limit]
 
     def _regular(self, path: RepoPath) -> None:
         """Refuse what is not a regular file before it is opened, so that no pipe or device notices."""
@@ -314,12 +365,15 @@ def _read_all(descriptor: int, expected: int, most: int) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while size <= most:
-        piece = os.read(descriptor, min(max(expected - size, 0) + 1, most + 1 - size))
+        wanted = min(max(expected - size, 0) + 1, most + 1 - size)
+        piece = os.read(descriptor, wanted)
+        size += len(piece)
+        if len(piece) < wanted and not pieces:
+            return piece
         if not piece:
             break
         pieces.append(piece)
-        size += len(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    return b"".join(pieces)
 
 
 def _not_a_file(path: RepoPath, mode: int) -> PathRefused:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from steward.conversation import Assistant, Message, System, ToolAnswer, ToolCall, User
 from steward.errors import NoSuchThing, WrongStatus
 from steward.proposals import Edit, FileChange, Governing, Proposal
-from steward.storage import AuditLog, ChangeStore, Database, PromptStore, SessionStore
+from steward.storage import AuditLog, ChangeStore, Database, PromptStore, SessionMoved, SessionStore
 
 
 @pytest.fixture
@@ -134,7 +134,9 @@ def test_messages_stored_once_are_never_rewritten(database: Database) -> None:
     store = SessionStore(database)
     session = store.create("m")
     store.append(session, 0, [User("first")])
-    store.append(session, 0, [User("other"), Assistant("second")])
+    store.append(session, 0, [User("first"), Assistant("second")])
+    with pytest.raises(SessionMoved):
+        store.append(session, 1, [Assistant("other"), Assistant("third")])
     assert store.messages(session) == (User("first"), Assistant("second"))
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ from steward.errors import PathRefused, UsageError
 from steward.proposals.draft import Pending
 from steward.tools.base import ToolBox, ToolResult
 from steward.tools.overlay import Overlay
-from steward.tools.search_engine import FileHits, Request, Tally
+from steward.tools.search_engine import Request, Tally
 from steward.tools.search_files import SearchFilesArguments, SearchFilesTool, SearchLimits
+from steward.tools.search_look import FileHits
 from steward.tools.search_query import compiled
 from steward.workspace import Policy, RepoPath, Workspace
 from tests.workspace.hostile import OUTSIDE, TRAPS, Trap, build
@@ -251,12 +252,12 @@ async def test_cancelling_stops_the_thread(tmp_path: Path) -> None:
     started, ended = threading.Event(), threading.Event()
 
     class Endless:
-        def search(self, overlay: Overlay, request: Request, tally: Tally) -> Iterator[FileHits]:
+        def search(self, overlay: Overlay, request: Request, tally: Tally) -> Generator[FileHits]:
             started.set()
             while not request.stop():
                 time.sleep(0.005)
             ended.set()
-            return iter(())
+            yield from ()
 
     with Workspace.open(tmp_path) as workspace:
         tool = SearchFilesTool(workspace, engine=Endless())

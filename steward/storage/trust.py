@@ -1,0 +1,77 @@
+"""Which place the person trusted, and the exact texts they accepted there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from steward.storage.clock import now
+from steward.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A directory as a person means it: its real path, and which directory stands there."""
+
+    path: str
+    device: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A text that the person accepted, kept whole so that a later one can be compared with it."""
+
+    kind: str
+    path: str
+    data: bytes
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of the text."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+class TrustStore:
+    """Trust in one workspace. It stands in the state directory, out of the repository's reach."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def place(self) -> Place | None:
+        """The place that was trusted, ``None`` when none was."""
+        with self._database.read() as cursor:
+            row = cursor.execute("SELECT path, device, inode FROM trust").fetchone()
+        return Place(str(row["path"]), int(row["device"]), int(row["inode"])) if row else None
+
+    def accepted(self) -> tuple[Accepted, ...]:
+        """The texts that were accepted, by kind and path."""
+        with self._database.read() as cursor:
+            rows = cursor.execute("SELECT kind, path, data FROM trusted_texts ORDER BY kind, path").fetchall()
+        return tuple(Accepted(str(row["kind"]), str(row["path"]), bytes(row["data"])) for row in rows)
+
+    def trust(self, place: Place, texts: Iterable[Accepted], gone: Iterable[tuple[str, str]] = ()) -> None:
+        """Trust the place with these texts besides those accepted before, which end with another place.
+
+        ``gone`` are kinds and paths that are no longer there.
+        """
+        with self._database.write() as cursor:
+            row = cursor.execute("SELECT path, inode FROM trust").fetchone()
+            if row is not None and (row["path"], row["inode"]) != (place.path, place.inode):
+                cursor.execute("DELETE FROM trusted_texts")
+            cursor.execute("DELETE FROM trust")
+            cursor.execute(
+                "INSERT INTO trust VALUES (?, ?, ?, ?)", (place.path, place.device, place.inode, now())
+            )
+            cursor.executemany("DELETE FROM trusted_texts WHERE kind = ? AND path = ?", list(gone))
+            cursor.executemany(
+                "INSERT OR REPLACE INTO trusted_texts VALUES (?, ?, ?)",
+                [(text.kind, text.path, text.data) for text in texts],
+            )
+
+    def forget(self) -> None:
+        """Trust nothing here any more."""
+        with self._database.write() as cursor:
+            cursor.execute("DELETE FROM trust")
+            cursor.execute("DELETE FROM trusted_texts")
