@@ -18,26 +18,26 @@ from steward.errors import ModelError
 from steward.model.mend import (
     BrokenArguments,
     parse_arguments,
-    printed_call,
     safe_name,
     unknown_tool,
     whole_object,
 )
+from steward.model.recover_calls import printed_reply
 from steward.model.request import CallPart, Part, ReasoningPart, Reply, TextPart
 
 MOST_CHARACTERS = 16 * 1024 * 1024
 MOST_CALLS = 128
 
-_CUT = (
+CUT = (
     "Your call of {name} was cut off before its arguments were complete, so it was not run. "
     "Call it again with less text, or in several smaller steps."
 )
-_NO_CALL = (
+NO_CALL = (
     "Your reply ended as if it called a tool, but it held no tool call. Call a tool, or answer in plain text."
 )
 _NO_ANSWER = "Your reply held no answer and no tool call. Answer in plain text, or call a tool."
-_NO_ROOM = "Your reply was cut off by its length limit before it held an answer. Answer more briefly."
-_FILTERED = "The provider's content filter stopped your reply, so there is no answer. Put it another way."
+NO_ROOM = "Your reply was cut off by its length limit before it held an answer. Answer more briefly."
+FILTERED = "The provider's content filter stopped your reply, so there is no answer. Put it another way."
 _PRINTED = "You printed a tool call as text; nothing was run. Call {name} through the tool interface instead."
 
 
@@ -221,7 +221,7 @@ class Accumulator:
         try:
             arguments = parse_arguments(forming.text)
         except BrokenArguments as error:
-            sentence = _CUT.format(name=name) if error.cut else f"Your call of {name} was not run: {error}."
+            sentence = CUT.format(name=name) if error.cut else f"Your call of {name} was not run: {error}."
             return ToolCall(id, name, "{}"), sentence
         if forming.name not in self._names:
             return ToolCall(id, name, arguments), unknown_tool(forming.name, self._names)
@@ -230,15 +230,15 @@ class Accumulator:
     def _told(self, text: str, reason: str) -> str:
         """What to say to the model about a reply without calls; empty when it is an answer."""
         if text.strip():
-            name = printed_call(text, self._names)
-            return _PRINTED.format(name=name) if name else ""
+            printed = printed_reply(text, self._names)
+            return _PRINTED.format(name=printed.calls[0].name) if printed is not None else ""
         match reason:
             case "tool_calls" | "function_call":
-                return _NO_CALL
+                return NO_CALL
             case "length":
-                return _NO_ROOM
+                return NO_ROOM
             case "content_filter":
-                return _FILTERED
+                return FILTERED
             case _:
                 return _NO_ANSWER
 

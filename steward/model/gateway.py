@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +13,7 @@ from typing import Any, cast
 from steward.conversation import JsonObject, Usage
 from steward.errors import ModelError
 from steward.model.accumulate import Accumulator
-from steward.model.choices import ModelChoice
+from steward.model.choices import ModelChoice, ModelFacts
 from steward.model.clocks import Clocks
 from steward.model.process import WorkerProcess
 from steward.model.request import CallPart, ModelRequest, Part, RetryNotice, TextPart, WorkerNotice
@@ -29,7 +29,8 @@ class Gateway:
     """Holds the worker process and speaks to it. Nothing here imports litellm or opens a connection.
 
     ``environment`` is what the worker sees (keys, base URLs, proxies); by default that of this process.
-    All methods belong to one event loop.
+    Unless ``confine`` is off, the kernel holds the worker to what it needs, where it can: the files it imports,
+    and ``ports`` to connect to (every port for ``None``). All methods belong to one event loop.
     """
 
     def __init__(
@@ -37,10 +38,14 @@ class Gateway:
         environment: Mapping[str, str] | None = None,
         clocks: Clocks | None = None,
         folder: Path | None = None,
+        *,
+        confine: bool = True,
+        ports: Iterable[int] | None = None,
     ) -> None:
         self.clocks = clocks or Clocks()
         self._environment = dict(os.environ if environment is None else environment)
         self.folder = folder
+        self._confine = "off" if not confine else "" if ports is None else ",".join(map(str, sorted(ports)))
         self._worker: WorkerProcess | None = None
         self._starting = asyncio.Lock()
         self._closed = False
@@ -70,6 +75,11 @@ class Gateway:
     def pid(self) -> int | None:
         """Process id of the running worker."""
         return self._worker.pid if self._worker is not None and self._worker.alive else None
+
+    @property
+    def confined(self) -> str:
+        """What the kernel holds the worker to, in a few words; empty for nothing, or before it is ready."""
+        return self._worker.confined if self._worker is not None else ""
 
     def diagnostics(self) -> str:
         """The end of what the worker wrote outside the protocol, for ``doctor``; not masked, never for logs."""
@@ -122,9 +132,17 @@ class Gateway:
         """The host that code is sent to, as ``api.openai.com`` or ``127.0.0.1:11434 (this machine)``."""
         return str(await self._ask({"op": "host", "model": model, "options": options or {}}, 15))
 
-    async def models(self) -> tuple[ModelChoice, ...]:
+    async def about(self, model: str, options: JsonObject | None = None) -> ModelFacts:
+        """What is known of a model under the person's options; a server on this machine is asked."""
+        facts = cast(
+            JsonObject, await self._ask({"op": "about", "model": model, "options": options or {}}, 20)
+        )
+        facts["ignored"] = tuple(facts["ignored"])
+        return ModelFacts(**facts)
+
+    async def models(self, options: JsonObject | None = None) -> tuple[ModelChoice, ...]:
         """What can be used here: models of providers whose keys are set, and of local servers on loopback."""
-        rows = await self._ask({"op": "models"}, 30)
+        rows = await self._ask({"op": "models", "options": options or {}}, 30)
         return tuple(ModelChoice(**row) for row in cast(list[dict[str, Any]], rows or []))
 
     async def fetch(
@@ -165,7 +183,7 @@ class Gateway:
                     self._replaced = True
                     await self._worker.close(0.0)
                 try:
-                    self._worker = await WorkerProcess.spawn(self._environment)
+                    self._worker = await WorkerProcess.spawn(self._environment, self._confine)
                 except OSError as error:
                     raise ModelError(
                         "worker-died", f"The model worker cannot start: {error.strerror}."
@@ -278,6 +296,8 @@ class _Call:
                 return self._accumulator.feed(cast(JsonObject, event["delta"]))
             case "retry":
                 return [RetryNotice(int(event["attempt"]), float(event["seconds"]), str(event["reason"]))]
+            case "notice":
+                return [WorkerNotice(str(event["sentence"]))]
             case "finish":
                 self._over = True
                 return [self._accumulator.finish(event.get("reason"), _usage(event.get("usage")))]

@@ -11,15 +11,6 @@ from typing import NoReturn, cast
 from steward.conversation import JsonObject
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
-_FENCE = re.compile(r"```[A-Za-z_]*\s*\n?(.*?)```", re.DOTALL)
-_MARKED = re.compile(
-    r"<(tool_call|function_call|tool|function)>\s*(.*?)\s*(?:</\1>|$)|\[TOOL_CALLS\]\s*(.*)|<\|python_tag\|>\s*(.*)"
-    r"|<function=([\w.-]+)>(?:(?!<function=).)*</function>",
-    re.DOTALL,
-)
-_CLOSED = re.compile(r"\s*(?:</?tool_call>|```|\s|<\|\w+\|>)*")
-_NAME_KEYS = ("name", "tool", "tool_name", "function", "action")
-_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input")
 
 
 class BrokenArguments(ValueError):
@@ -91,48 +82,15 @@ def unknown_tool(name: str, names: Sequence[str]) -> str:
     return f"There is no tool {safe_name(name)!r}; nothing was run.{hint} The tools are: {listed}."
 
 
-def printed_call(text: str, names: Sequence[str]) -> str:
-    """The registered name when the whole of ``text`` is a call written out as text, else an empty string."""
-    bare = text.strip()
-    fence = _FENCE.fullmatch(bare)
-    candidates = [fence.group(1).strip()] if fence else [bare]
-    for match in _MARKED.finditer(bare):
-        # A call ends the reply; one that is quoted in an explanation stands in backticks or goes on in prose.
-        if bare[: match.start()].endswith("`") or not _CLOSED.fullmatch(bare, match.end()):
-            continue
-        if match.group(5) in names:
-            return match.group(5)
-        candidates += [found.strip() for found in match.groups()[1:4] if found]
-    for candidate in candidates:
-        name = _called(candidate, names)
-        if name:
-            return name
-    return ""
-
-
-def _called(candidate: str, names: Sequence[str]) -> str:
+def decode_at(text: str, position: int) -> tuple[object, int]:
+    """The JSON value that begins at ``position``, strict but for raw control characters, and where it ends."""
     try:
-        value: object = json.loads(candidate, strict=False)
+        value, end = _DECODER.raw_decode(text, position)
+    except BrokenArguments:
+        raise
     except (ValueError, RecursionError):
-        return ""
-    if isinstance(value, list) and value:
-        value = cast(list[object], value)[0]
-    if not isinstance(value, dict):
-        return ""
-    shape = cast(JsonObject, value)
-    for key in _NAME_KEYS:
-        inner: object = shape.get(key)
-        if isinstance(inner, dict):
-            nested = cast(JsonObject, inner)
-            if nested.get("name") in names:
-                return str(nested["name"])
-        if (
-            isinstance(inner, str)
-            and inner in names
-            and (len(shape) == 1 or any(k in shape for k in _ARGUMENT_KEYS))
-        ):
-            return inner
-    return ""
+        raise BrokenArguments("it is not valid JSON") from None
+    return cast(object, value), end
 
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
@@ -148,3 +106,6 @@ def _pairs(pairs: list[tuple[str, object]]) -> JsonObject:
 
 def _constant(word: str) -> NoReturn:
     raise BrokenArguments(f"{word} is not JSON")
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_pairs, parse_constant=_constant)

@@ -43,6 +43,10 @@ QUIET = {
 }
 
 
+CONFINE = "STEWARD_WORKER_CONFINE"
+"""Tells the worker how to confine itself: ``off``, or the ports it may connect to; empty for every port."""
+
+
 def command() -> list[str]:
     """How the worker is started."""
     home = Path(steward.__file__).resolve().parent
@@ -63,6 +67,8 @@ class WorkerProcess:
         self._killed = False
         self.ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """Holds the version of litellm once the worker is ready, or an ``OSError`` whose text says why not."""
+        self.confined = ""
+        """What the kernel holds the worker to, in a few words; empty for nothing. Known once it is ready."""
         self.ended = asyncio.Event()
         self._readers = [
             asyncio.create_task(self._read_events(), name="worker events"),
@@ -70,15 +76,15 @@ class WorkerProcess:
         ]
 
     @classmethod
-    async def spawn(cls, environment: Mapping[str, str]) -> WorkerProcess:
-        """Start a child; returns at once, long before it is ready."""
+    async def spawn(cls, environment: Mapping[str, str], confine: str = "") -> WorkerProcess:
+        """Start a child; returns at once, long before it is ready. ``confine`` is as for ``CONFINE``."""
         process = await asyncio.create_subprocess_exec(
             *command(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=Path(sys.executable).anchor or os.sep,
-            env={**environment, **QUIET},
+            env={**environment, **QUIET, CONFINE: confine},
             # A Ctrl-C typed at the terminal is for the steward, which then tells the worker.
             start_new_session=os.name == "posix",
         )
@@ -161,6 +167,7 @@ class WorkerProcess:
     def _deliver(self, event: JsonObject) -> None:
         match event.get("type"):
             case "ready" if not self.ready.done():
+                self.confined = str(event.get("confined", ""))
                 self.ready.set_result(str(event.get("litellm", "")))
             case "broken" if not self.ready.done():
                 self.ready.set_exception(OSError(str(event.get("sentence", ""))))

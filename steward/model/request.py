@@ -55,7 +55,7 @@ class RetryNotice:
 
 @dataclass(frozen=True, slots=True)
 class WorkerNotice:
-    """The worker process had died and was started again."""
+    """What a person should know of how the request was made: the worker was started again, a message moved."""
 
     sentence: str
 

@@ -21,6 +21,11 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "usage": (dict,),
     "deltas": (list,),
     "note": (str,),
+    "question": (str,),
+    "told": (str,),
+    "acts": (dict,),
+    "stopped": (dict,),
+    "request": (str,),
 }
 _WORDS: dict[type, str] = {
     str: "a string",
@@ -33,6 +38,7 @@ _WORDS: dict[type, str] = {
 _CALL_KEYS = {"id", "name", "arguments"}
 _ERROR_KEYS = {"kind", "status", "message", "retry_after", "after"}
 _USAGE_KEYS = {"prompt", "completion", "cached", "cost"}
+_STOPPED_KEYS = {"sentence", "at"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,11 @@ class Script:
     else before anything); ``chunk``, characters a chunk; ``delay``, seconds before each chunk; ``usage``
     (``prompt``, ``completion``, ``cached``, ``cost``); ``deltas``, raw deltas in OpenAI's shape, sent after
     the text; ``note``, which is ignored.
+
+    An exported session has more, which only its replay reads: ``question``, what was asked before this reply, with
+    ``told``, what the steward said at its head; ``acts``, by the number of a call, what the person did while it ran;
+    ``stopped``, with the ``sentence`` that ended the turn, ``at`` the n-th call or, for 0, in the reply; ``request``,
+    the digest of what the model had been sent.
     """
 
     name: str
@@ -104,6 +115,7 @@ def _entry(where: str, line: str) -> JsonObject:
             raise ConfigError(f"{where}: each of the deltas must be an object.")
     _check(f"{where}: error", entry.get("error", {}), _ERROR_KEYS)
     _check(f"{where}: usage", entry.get("usage", {}), _USAGE_KEYS)
+    _check(f"{where}: stopped", entry.get("stopped", {}), _STOPPED_KEYS)
     return entry
 
 

@@ -231,7 +231,7 @@ async def test_cancelling_at_any_moment_closes_the_connection_and_leaves_the_gat
         await asyncio.sleep(0.02)
         await words_for_ever(c)
 
-    for number in range(60):
+    for number in range(120):
         name = f"cancel{number}"
         base = server.base(name, chance.choice([words_for_ever, late_head]))
         stream = gateway.stream(request("openai/x", api_base=base, api_key=KEY))
@@ -247,7 +247,7 @@ async def test_cancelling_at_any_moment_closes_the_connection_and_leaves_the_gat
         await asyncio.gather(task, return_exceptions=True)
         if server.requests[name]:
             closed.append(server.ended[name])
-    assert len(closed) > 10
+    assert len(closed) > 20
     async with asyncio.timeout(30):
         await asyncio.gather(*(ended.wait() for ended in closed))
     assert "language model" in (await reply_of(gateway, request("offline/guide"))).text
@@ -492,7 +492,8 @@ async def test_nothing_that_is_printed_in_the_worker_reaches_the_protocol(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("steward.model.process.command", lambda: [sys.executable, "-c", LOUD, str(ROOT)])
-    gateway = Gateway()
+    # A confined worker could not even start the program that prints.
+    gateway = Gateway(confine=False)
     assert await gateway.window("any") == 5
     async with asyncio.timeout(60):
         while gateway.diagnostics().count("666") < 3:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from steward.errors import ModelError
-from steward.model.choices import ModelChoice
+from steward.model.choices import ModelChoice, ModelFacts
 from steward.model.gateway import Gateway
+from steward.model.request import ModelRequest
 from tests.model.server import Connection, FaultServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -152,3 +153,87 @@ async def test_a_redirect_to_this_machine_is_refused(gateway: Gateway, server: F
     with pytest.raises(ModelError, match="Only http") as error:
         await fetched(gateway, server.base("away", away))
     assert error.value.kind == "refused"
+
+
+# What is known of one model
+
+
+async def test_what_llama_cpp_says_of_its_template_and_window_is_known(
+    gateway: Gateway, server: FaultServer
+) -> None:
+    for supported in (True, False):
+        serve(
+            server,
+            "about",
+            {
+                "/v1/models": {"data": [{"id": "some.gguf", "meta": {"n_ctx": 1}}]},
+                "/about/props": {
+                    "chat_template_caps": {"supports_tools": supported},
+                    "default_generation_settings": {"n_ctx": 8192},
+                },
+            },
+        )
+        facts = await gateway.about("openai/local", {"api_base": server.base("about")})
+        assert facts == ModelFacts(f"127.0.0.1:{server.port} (this machine)", True, 8192, supported)
+    assert (await gateway.about("llamafile/x")).local
+
+
+async def test_a_server_that_only_lists_its_models_is_taken_at_that(
+    gateway: Gateway, server: FaultServer
+) -> None:
+    serve(server, "vllm", {"/models": {"data": [{"id": "a", "max_model_len": 4096}, {"id": "b"}]}})
+    options = {"api_base": server.base("vllm")}
+    assert (await gateway.about("openai/a", options)).window == 4096
+    assert (await gateway.about("openai/b", options)).window is None
+    assert (await gateway.about("openai/c", options)).tools is None
+
+
+@pytest.mark.parametrize(
+    "props",
+    [
+        {"chat_template_caps": [], "default_generation_settings": "big"},
+        {"chat_template_caps": {"supports_tools": "yes"}, "default_generation_settings": {"n_ctx": "8k"}},
+        {},
+        [1],
+        "no",
+    ],
+)
+async def test_what_a_server_says_in_another_shape_is_unknown(
+    gateway: Gateway, server: FaultServer, props: object
+) -> None:
+    serve(server, "shapes", {"/models": {"data": "none"}, "/props": props})
+    facts = await gateway.about("openai/local", {"api_base": server.base("shapes")})
+    assert (facts.window, facts.tools) == (None, None)
+
+
+async def test_unknown_is_unknown(gateway: Gateway) -> None:
+    assert await gateway.about("openai/nobody-knows") == ModelFacts("api.openai.com")
+    assert await gateway.about("offline/guide") == ModelFacts("this machine")
+    assert (await gateway.about("no-such-model")).tools is None
+    known = await gateway.about("openai/gpt-4o")
+    assert (known.host, known.local, known.window, known.tools) == ("api.openai.com", False, 128_000, True)
+
+
+async def test_the_address_of_the_persons_own_options_is_asked_for_its_models(
+    gateway: Gateway, server: FaultServer
+) -> None:
+    serve(server, "own", {"/own/v1/models": {"data": [{"id": "mine"}]}})
+    found = {c.name: c for c in await gateway.models({"api_base": server.base("own")})}
+    assert found["openai/mine"] == ModelChoice(
+        "openai/mine", f"127.0.0.1:{server.port}", found="your api_base"
+    )
+    assert "openai/mine" not in {c.name for c in await gateway.models({"api_base": "https://api.example/v1"})}
+
+
+async def test_reasoning_effort_is_sent_where_the_model_has_it(gateway: Gateway, server: FaultServer) -> None:
+    async def answer(c: Connection) -> None:
+        await c.say("x")
+
+    options = {"api_base": server.base("effort", answer), "api_key": "k", "reasoning_effort": "low"}
+    for model in ("openai/gpt-5", "openai/gpt-4o"):
+        async for _ in gateway.stream(ModelRequest(model, '[{"role":"user","content":"hi"}]', (), options)):
+            pass
+    sent = [json.loads(body).get("reasoning_effort") for body in server.bodies["effort"]]
+    assert sent == ["low", None]
+    assert (await gateway.about("openai/gpt-5", options)).ignored == ()
+    assert (await gateway.about("openai/gpt-4o", options)).ignored == ("reasoning_effort",)

@@ -16,9 +16,10 @@ import litellm
 from steward.conversation import JsonObject
 from steward.model.clocks import Clocks
 from steward.model.worker.faults import Fault, describe
-from steward.model.worker.hosts import LOCAL, Target, target
+from steward.model.worker.hosts import LOCAL, Target, ignored, target
 from steward.model.worker.plain import make_plain
 from steward.model.worker.providers import ENTRY, RAW
+from steward.model.worker.systemless import merged, refuses_system, without_system
 
 Say = Callable[[JsonObject], None]
 # What a request may not be told by options: these belong to the steward.
@@ -50,6 +51,13 @@ async def run(operation: JsonObject, say: Say) -> None:
             await _attempt(operation, options, where, clocks, entry, progress, say)
             return
         except Exception as error:
+            if not progress.started and refuses_system(error, where):
+                attempt -= 1
+                sentence = (
+                    f"{where.model} takes no system message; what it holds is put before the first question."
+                )
+                say({"type": "notice", "sentence": sentence})
+                continue
             shape = describe(error, where, options, started=progress.started)
             pause = _pause(shape, clocks, attempt, progress)
             if pause is None:
@@ -142,10 +150,12 @@ def _arguments(
     silence: float,
     entry: JsonObject | None,
 ) -> JsonObject:
-    arguments: JsonObject = {key: value for key, value in options.items() if key not in _OURS}
+    messages = cast(list[JsonObject], json.loads(operation["messages"]))
+    left_out = {*_OURS, *ignored(where, options)}
+    arguments: JsonObject = {key: value for key, value in options.items() if key not in left_out}
     arguments |= {
         "model": where.model,
-        "messages": json.loads(operation["messages"]),
+        "messages": merged(messages) if without_system(where) else messages,
         "stream": True,
         "stream_options": {"include_usage": True},
         "timeout": httpx.Timeout(silence + 5, connect=clocks.connect),

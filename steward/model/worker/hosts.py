@@ -28,6 +28,7 @@ _KNOWN = {
     "azure": ("AZURE_API_BASE", "azure"),
 }
 _BUILT_IN = {"script", "offline"}
+_SOME_HAVE = ("reasoning_effort",)
 _BASE_URLS = {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE")}
 
 
@@ -68,6 +69,21 @@ def target(model: str, options: JsonObject) -> Target:
             return Target(model, provider, None, host, False)
     host = host_of(base) if base else provider or "unknown"
     return Target(model, provider, base, host, bool(base) and is_loopback(base))
+
+
+def ignored(where: Target, options: JsonObject) -> tuple[str, ...]:
+    """Options that only some models have and this one has not: leaving them out is what the person means."""
+    if where.provider in _BUILT_IN:
+        return ()
+    try:
+        known: object = cast(Any, litellm).get_supported_openai_params(
+            model=where.model.removeprefix(f"{where.provider}/"), custom_llm_provider=where.provider
+        )
+    except Exception:
+        return ()
+    if not isinstance(known, list):
+        return ()
+    return tuple(key for key in _SOME_HAVE if key in options and key not in known)
 
 
 def host_of(base: str) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, cast
 
 import httpx
 import litellm
 
 from steward.conversation import JsonObject
-from steward.model.worker.hosts import LOCAL, host_of, is_loopback, target
+from steward.model.worker.hosts import LOCAL, Target, host_of, ignored, is_loopback, target
 
 Say = Callable[[JsonObject], None]
 _PROBE_SECONDS = 1.0
+_LABELS = {"ollama_chat": "Ollama", "lm_studio": "LM Studio", "llamafile": "llama.cpp", "hosted_vllm": "vLLM"}
 _MILLION = 1_000_000
 # What an OpenAI-like list names that holds no conversation.
 _NO_CHAT = (
@@ -41,6 +43,31 @@ async def window(operation: JsonObject, say: Say) -> None:
     say({"type": "answer", "value": _window(info)})
 
 
+async def about(operation: JsonObject, say: Say) -> None:
+    """Answer ``about``: the fields of ``ModelFacts``."""
+    options = cast(JsonObject, operation["options"])
+    where = await asyncio.to_thread(target, str(operation["model"]), options)
+    info: JsonObject = {}
+    with suppress(TimeoutError):
+        async with asyncio.timeout(10):
+            info = await asyncio.to_thread(_info, str(operation["model"]))
+    server = where.base is not None and where.local
+    if server:
+        info |= await _asked(where)
+    say(
+        {
+            "type": "answer",
+            "value": {
+                "host": f"{where.host} (this machine)" if server else where.host,
+                "local": server,
+                "window": _window(info),
+                "tools": _tools(info),
+                "ignored": await asyncio.to_thread(ignored, where, options),
+            },
+        }
+    )
+
+
 async def host(operation: JsonObject, say: Say) -> None:
     """Answer ``host``: the host that requests of the model go to."""
     where = await asyncio.to_thread(target, str(operation["model"]), cast(JsonObject, operation["options"]))
@@ -50,7 +77,8 @@ async def host(operation: JsonObject, say: Say) -> None:
 
 async def models(operation: JsonObject, say: Say) -> None:
     """Answer ``models``: rows for ``ModelChoice``; local servers first, then providers whose keys are set."""
-    local, keyed = await asyncio.gather(_local(), asyncio.to_thread(_keyed))
+    options = cast(JsonObject, operation.get("options") or {})
+    local, keyed = await asyncio.gather(_local(options), asyncio.to_thread(_keyed))
     guide = _row("offline/guide", "this machine", {}, "built in") | {"tools": True}
     say({"type": "answer", "value": [*local, *keyed, guide]})
 
@@ -73,16 +101,20 @@ def _window(info: JsonObject) -> int | None:
 
 def _row(name: str, where: str, info: JsonObject, found: str) -> JsonObject:
     """A row of the picker; what litellm does not know stays unknown."""
-    tools = info.get("supports_function_calling")
     return {
         "name": name,
         "where": where,
         "window": _window(info),
         "price_in": _price(info.get("input_cost_per_token")),
         "price_out": _price(info.get("output_cost_per_token")),
-        "tools": tools if isinstance(tools, bool) else None,
+        "tools": _tools(info),
         "found": found,
     }
+
+
+def _tools(info: JsonObject) -> bool | None:
+    tools = info.get("supports_function_calling")
+    return tools if isinstance(tools, bool) else None
 
 
 def _price(per_token: object) -> float | None:
@@ -115,59 +147,85 @@ def _key_of(provider: str) -> str | None:
     return next((name for name in names if os.environ.get(name)), None)
 
 
-async def _local() -> list[JsonObject]:
+def _client() -> httpx.AsyncClient:
+    return httpx.AsyncClient(trust_env=False, timeout=_PROBE_SECONDS, follow_redirects=False)
+
+
+async def _local(options: JsonObject) -> list[JsonObject]:
     """What servers on this machine offer; only loopback addresses are asked, and only for a moment."""
-    async with httpx.AsyncClient(trust_env=False, timeout=_PROBE_SECONDS, follow_redirects=False) as client:
+    servers = {
+        provider: (os.environ.get(LOCAL[provider][0]) or LOCAL[provider][1]).rstrip("/")
+        for provider in _LABELS
+    }
+    given = options.get("api_base") or options.get("base_url")
+    if isinstance(given, str) and given.rstrip("/") not in servers.values():
+        servers["openai"] = given.rstrip("/")
+    async with _client() as client:
         found = await asyncio.gather(
-            *(
-                _ask(client, provider)
-                for provider in ("ollama_chat", "lm_studio", "llamafile", "hosted_vllm")
-            ),
+            *(_ask(client, provider, base) for provider, base in servers.items() if is_loopback(base)),
             return_exceptions=True,
         )
     return [row for rows in found if isinstance(rows, list) for row in rows]
 
 
-async def _ask(client: httpx.AsyncClient, provider: str) -> list[JsonObject]:
-    variable, default = LOCAL[provider]
-    base = (os.environ.get(variable) or default).rstrip("/")
-    if not is_loopback(base):
-        return []
+async def _ask(client: httpx.AsyncClient, provider: str, base: str) -> list[JsonObject]:
     if provider == "ollama_chat":
         shape = await _json(client, f"{base}/api/tags")
         names = [str(model["name"]) for model in cast(list[JsonObject], shape.get("models") or [])]
-        return [await _ollama(client, base, name) for name in names[:50]]
-    shape = await _json(client, f"{base}/models")
-    listed = cast(list[JsonObject], shape.get("data") or [])
-    facts: JsonObject = await _props(client, base) if provider == "llamafile" else {}
-    label = {"lm_studio": "LM Studio", "llamafile": "llama.cpp", "hosted_vllm": "vLLM"}[provider]
+        return [
+            _row(f"ollama/{name}", host_of(base), await _ollama(client, base, name), "Ollama")
+            for name in names[:50]
+        ]
+    listed, facts = await asyncio.gather(_listed(client, base), _props(client, base))
     rows: list[JsonObject] = []
-    for model in listed[:50]:
-        name = str(model["id"])
+    for name, info in list(listed.items())[:50]:
         if any(word in name.lower() for word in _NO_CHAT):
             continue
-        info = dict(facts)
-        size = model.get("max_model_len") or cast(JsonObject, model.get("meta") or {}).get("n_ctx")
-        if isinstance(size, int):
-            info.setdefault("max_input_tokens", size)
-        rows.append(_row(f"{provider}/{name}", host_of(base), info, label))
+        rows.append(
+            _row(f"{provider}/{name}", host_of(base), info | facts, _LABELS.get(provider, "your api_base"))
+        )
     return rows
 
 
-async def _ollama(client: httpx.AsyncClient, base: str, name: str) -> JsonObject:
-    """A row for one model of Ollama, with what it says of itself."""
+async def _asked(where: Target) -> JsonObject:
+    """What the server on this machine that has the model says of it."""
+    name, base = where.model.partition("/")[2], (where.base or "").rstrip("/")
+    async with _client() as client:
+        if where.provider in {"ollama", "ollama_chat"}:
+            return await _ollama(client, base, name)
+        listed, facts = await asyncio.gather(
+            _listed(client, base), _props(client, base), return_exceptions=True
+        )
     info: JsonObject = {}
+    if not isinstance(listed, BaseException):
+        # A server with one model takes any name for it.
+        info = listed.get(name) or (next(iter(listed.values())) if len(listed) == 1 else {})
+    return info | ({} if isinstance(facts, BaseException) else facts)
+
+
+async def _listed(client: httpx.AsyncClient, base: str) -> dict[str, JsonObject]:
+    """The models of a server that speaks OpenAI's protocol, with the window where it tells."""
+    shape = await _json(client, f"{base}/models")
+    found: dict[str, JsonObject] = {}
+    for model in cast(list[JsonObject], shape.get("data") or []):
+        size = model.get("max_model_len") or cast(JsonObject, model.get("meta") or {}).get("n_ctx")
+        found[str(model["id"])] = {"max_input_tokens": size} if isinstance(size, int) else {}
+    return found
+
+
+async def _ollama(client: httpx.AsyncClient, base: str, name: str) -> JsonObject:
+    """What Ollama says of one of its models."""
     try:
         response = await client.post(f"{base}/api/show", json={"model": name})
         shape = cast(JsonObject, response.json())
         details = cast(JsonObject, shape.get("model_info") or {})
-        size = next((value for key, value in details.items() if key.endswith(".context_length")), None)
-        info = {"max_input_tokens": size}
-        if isinstance(shape.get("capabilities"), list):
-            info["supports_function_calling"] = "tools" in shape["capabilities"]
     except (httpx.HTTPError, ValueError):
-        pass
-    return _row(f"ollama/{name}", host_of(base), info, "Ollama")
+        return {}
+    size = next((value for key, value in details.items() if key.endswith(".context_length")), None)
+    info: JsonObject = {"max_input_tokens": size} if isinstance(size, int) else {}
+    if isinstance(shape.get("capabilities"), list):
+        info["supports_function_calling"] = "tools" in shape["capabilities"]
+    return info
 
 
 async def _props(client: httpx.AsyncClient, base: str) -> JsonObject:
@@ -176,14 +234,12 @@ async def _props(client: httpx.AsyncClient, base: str) -> JsonObject:
         shape = await _json(client, f"{base.removesuffix('/v1')}/props")
     except (httpx.HTTPError, ValueError):
         return {}
-    caps = cast(JsonObject, shape.get("chat_template_caps") or {})
-    settings = cast(JsonObject, shape.get("default_generation_settings") or {})
-    facts: JsonObject = {}
-    if isinstance(settings.get("n_ctx"), int):
-        facts["max_input_tokens"] = settings["n_ctx"]
-    if isinstance(caps.get("supports_tools"), bool):
-        facts["supports_function_calling"] = caps["supports_tools"]
-    return facts
+    caps: object = shape.get("chat_template_caps")
+    settings: object = shape.get("default_generation_settings")
+    window = cast(JsonObject, settings).get("n_ctx") if isinstance(settings, dict) else None
+    tools = cast(JsonObject, caps).get("supports_tools") if isinstance(caps, dict) else None
+    facts: JsonObject = {"max_input_tokens": window} if isinstance(window, int) else {}
+    return facts | ({"supports_function_calling": tools} if isinstance(tools, bool) else {})
 
 
 async def _json(client: httpx.AsyncClient, url: str) -> JsonObject:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NoReturn
 
 from steward.conversation import JsonObject
+from steward.model.process import CONFINE
 from steward.model.protocol import Lines, decode, encode
 
 Say = Callable[[JsonObject], None]
@@ -27,6 +29,9 @@ class Pipe:
         self._arriving = threading.Lock()
         self._early: list[JsonObject] = []
         self._receive: Callable[[JsonObject], None] | None = None
+        self._asked, self._ask = os.pipe()
+        self._errand: Callable[[], None] | None = None
+        self._done = threading.Event()
         threading.Thread(target=self._read, name="operations", daemon=True).start()
 
     def say(self, event: JsonObject) -> None:
@@ -47,10 +52,33 @@ class Pipe:
                 receive(operation)
             self._early.clear()
 
+    def run_in_reader(self, errand: Callable[[], None]) -> None:
+        """Run something in the thread that reads, and wait for its end; it must not raise. Where there is ``poll``."""
+        self._errand = errand
+        os.write(self._ask, b"!")
+        self._done.wait()
+
+    def _arrived(self) -> bytes:
+        """What comes next, empty at the end; an errand is run meanwhile."""
+        if not hasattr(select, "poll"):
+            return os.read(self._source, 1 << 16)
+        poll = select.poll()
+        poll.register(self._source, select.POLLIN)
+        poll.register(self._asked, select.POLLIN)
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if self._asked in ready and self._errand is not None:
+                os.read(self._asked, 1)
+                errand, self._errand = self._errand, None
+                errand()
+                self._done.set()
+            if self._source in ready:
+                return os.read(self._source, 1 << 16)
+
     def _read(self) -> None:
         lines = Lines()
         try:
-            while data := os.read(self._source, 1 << 16):
+            while data := self._arrived():
                 for line in lines.feed(data):
                     operation = decode(line)
                     if operation is None:
@@ -139,9 +167,42 @@ def main() -> NoReturn:
         traceback.print_exc()
         pipe.say({"type": "broken", "sentence": f"litellm could not be loaded ({type(error).__name__})."})
         leave()
-    pipe.say({"type": "ready", "litellm": version, "pid": os.getpid()})
+    pipe.say({"type": "ready", "litellm": version, "pid": os.getpid(), "confined": confined(pipe)})
     asyncio.run(Server(pipe, operations).serve())
     leave()
+
+
+def confined(pipe: Pipe) -> str:
+    """Give up files and ports for good, in every thread; what holds now, in a few words, empty for nothing.
+
+    This comes after the import: what is imported for the first time is compiled and kept on the disk.
+    """
+    wanted = os.environ.pop(CONFINE, "")
+    if wanted == "off":
+        return ""
+    from steward.model.confine import WRITES, Ruleset, confined_threads, worker_reads
+
+    try:
+        ports = [int(port) for port in wanted.split(",")] if wanted else None
+        rules = Ruleset(worker_reads(os.environ), WRITES, ports)
+    except OSError:
+        return ""
+    failed: list[OSError] = []
+
+    def restrict() -> None:
+        try:
+            rules.restrict()
+        except OSError as error:
+            failed.append(error)
+
+    pipe.run_in_reader(restrict)
+    restrict()
+    rules.close()
+    if failed:
+        return ""
+    what = "files" if rules.ports is None else f"files and ports {', '.join(map(str, rules.ports))}"
+    more = confined_threads() - 2
+    return f"{what}, but for {more} threads of libraries" if more > 0 else what
 
 
 def _load() -> tuple[Operations, str]:
@@ -150,8 +211,9 @@ def _load() -> tuple[Operations, str]:
     from steward.model.worker import quiet
 
     litellm: Any = quiet.load()
-    from steward.model.worker import call, fetch, lookup, providers
+    from steward.model.worker import call, fetch, lookup, providers, redirects
 
+    redirects.stay()
     litellm.custom_provider_map = [
         {"provider": "script", "custom_handler": providers.ScriptProvider()},
         {"provider": "offline", "custom_handler": providers.OfflineProvider()},
@@ -159,6 +221,7 @@ def _load() -> tuple[Operations, str]:
     operations: Operations = {
         "call": call.run,
         "fetch": fetch.run,
+        "about": lookup.about,
         "window": lookup.window,
         "host": lookup.host,
         "models": lookup.models,
