@@ -1,0 +1,61 @@
+"""What the audit log tells: to a person the history of changes, to a model what the person did meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import cast
+
+from steward.proposals import Action
+from steward.service.views import FileDigests, Happening, History
+from steward.storage import AuditEntry, ChangeStore
+
+_STATUS = {
+    "proposed": "pending",
+    "withdrawn": "discarded",
+    "applied": "applied",
+    "discarded": "discarded",
+    "undone": "undone",
+}
+"""What a change is after each kind of line."""
+
+
+def history(store: ChangeStore, change: str | None = None) -> History:
+    """The lines of one change or of all, oldest first, with what was found when the whole log was checked."""
+    entries = store.audit.entries()
+    lines = tuple(_happening(entry) for entry in entries if change in (None, entry.change))
+    return History(lines, store.audit.broken(), tuple(_contradicted(store, entries)))
+
+
+def news(store: ChangeStore, after: int) -> Iterator[str]:
+    """What other processes did to changes after that line of the log, as sentences for a model."""
+    for entry in store.audit.entries(after):
+        if entry.number in store.recorded:
+            continue
+        match entry.kind:
+            case "applied":
+                yield f"The person applied {entry.change}."
+            case "undone":
+                yield f"The person undid {entry.change}: its files are as they were before it."
+            case "discarded":
+                reason = " ".join(store.get(entry.change).reason.split())
+                yield f"The person discarded {entry.change}{', saying: ' if reason else ''}{reason}."
+            case _:
+                pass
+
+
+def _happening(entry: AuditEntry) -> Happening:
+    rows = cast(list[list[str | None]], json.loads(entry.detail))
+    files = tuple(
+        FileDigests(str(path), cast(Action, action), base, result) for action, path, base, result in rows
+    )
+    return Happening(entry.number, entry.at, entry.kind, entry.change, entry.stamp, files)
+
+
+def _contradicted(store: ChangeStore, entries: tuple[AuditEntry, ...]) -> Iterator[str]:
+    """Changes whose last line in the log says otherwise than what is stored."""
+    last = {entry.change: entry for entry in entries if entry.kind in _STATUS}
+    for change, (status, stamp) in store.stamps().items():
+        entry = last.get(change)
+        if entry is None or _STATUS[entry.kind] != status or entry.stamp != stamp:
+            yield change

@@ -1,0 +1,285 @@
+"""What stands behind every front end and command: workspace, database, changes, instructions; opened once."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steward import agents_md
+from steward.config import Settings, parse_repository, with_repository
+from steward.errors import ConfigError, UsageError
+from steward.service.changes import Changes
+from steward.service.profiles import named, under
+from steward.service.remote import RemoteDocuments
+from steward.service.trust import UNTRUSTED, Trust, read_configuration
+from steward.service.views import WorkspaceView
+from steward.storage import AuditLog, ChangeStore, CopyStore, Database, PromptStore, SessionStore
+from steward.storage.trust import TrustStore
+from steward.workspace import Policy, Workspace
+
+if TYPE_CHECKING:
+    from steward.skills import Places
+
+
+class House:
+    """The rooms that need neither a model nor a screen.
+
+    ``state`` is the directory of all workspaces' state; this workspace's own lies below it. ``home`` and
+    ``config_directory`` are where the person's own documents are looked for; ``reads`` are files they name.
+    ``trusted`` says whether texts of the repository may steer the model: ``True`` all, ``False`` none, ``None`` those
+    that the person accepted.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        *,
+        state: Path,
+        home: Path | None = None,
+        config_directory: Path | None = None,
+        reads: tuple[Path, ...] = (),
+        profile: str = "",
+        trusted: bool | None = True,
+    ) -> None:
+        if not root.is_dir():
+            raise UsageError(f"{root.name or root} is not a directory.")
+        self.profile = named(settings, profile)
+        self.settings = under(settings, self.profile)
+        self.home = home
+        self.config_directory = config_directory
+        self.reads = reads
+        self._given = (settings, state)
+        self._trusted = trusted
+        self.notices: list[str] = []
+        """What the person must be told of how the house was opened."""
+        self.workspace = Workspace.open(root, self._policy())
+        self.state = state / self.workspace.identity
+        self.own_settings = self.settings
+        """The person's settings without anything of the repository's."""
+        try:
+            if self.trust.withheld():
+                self.notices.append(UNTRUSTED)
+            self._take_configuration()
+        except BaseException:
+            self.close()
+            raise
+
+    def under(self, profile: str) -> House:
+        """The same house under that profile, opened once more. Raises ``NoSuchThing``."""
+        settings, state = self._given
+        return House(
+            self.workspace.root,
+            settings,
+            state=state,
+            home=self.home,
+            config_directory=self.config_directory,
+            reads=self.reads,
+            profile=profile,
+            trusted=self._trusted,
+        )
+
+    def _policy(self) -> Policy:
+        tools = self.settings.tools
+        return Policy(
+            secrets_allowed=tools.secrets,
+            denied=tools.ignore,
+            redact=tools.redact,
+            unredacted=tools.unredacted,
+            state_dir=self._given[1],
+            max_file_bytes=tools.max_file_bytes,
+        )
+
+    def _take_configuration(self) -> None:
+        """Join the repository's configuration to the person's, when it may be used and is in order."""
+        data = read_configuration(self)
+        if data is None:
+            return
+        if not self.trust.configuration(data):
+            if self.trust.trusted:
+                self.notices.append(
+                    ".steward/config.toml is not used: it is new or has changed since you trusted this repository."
+                )
+            return
+        try:
+            self.settings = with_repository(self.own_settings, parse_repository(data))
+        except ConfigError as error:
+            self.notices.append(f"{error} The file is not used.")
+            return
+        self.__dict__.pop("resolver", None)
+        if self.settings.tools.ignore != self.own_settings.tools.ignore:
+            self.workspace.close()
+            self.workspace = Workspace.open(self.workspace.root, self._policy())
+
+    @cached_property
+    def trust(self) -> Trust:
+        """Which texts of the repository may steer the model."""
+        store = TrustStore(self.database) if self._trusted is None else None
+        return Trust(self, store, self._trusted)
+
+    def boundary(self) -> str:
+        """Where looking for instructions and skills stops, relative to the workspace."""
+        return self.resolver.resolve(".").boundary
+
+    def skill_places(self) -> Places:
+        """Where skills are looked for, and which of the repository's may be used."""
+        from steward.skills import Places  # here, since most commands need none
+
+        wanted = self.settings.skills.directories
+        named = tuple(entry for entry in wanted if entry.startswith(("/", "~")))
+        return Places(
+            self.workspace.root,
+            self.workspace.root / self.boundary(),
+            self.home,
+            self.config_directory,
+            extra=tuple(Path(entry).expanduser() for entry in named),
+            folders=tuple(entry for entry in wanted if entry not in named),
+            trusted=self.trust.trusted,
+            accepts=None if self._trusted else self.trust.skill,
+        )
+
+    def expire(self) -> tuple[str, ...]:
+        """Delete sessions that were not used for as long as the settings say; sentences for the person."""
+        days = self.settings.sessions.keep_days
+        gone = len(self.sessions.expire(days))
+        if not gone:
+            return ()
+        many = "1 session was" if gone == 1 else f"{gone} sessions were"
+        return (f"{many} deleted: not used for more than {days} days (sessions.keep_days).",)
+
+    @cached_property
+    def database(self) -> Database:
+        """The workspace's database, made when it is first needed. Raises ``StorageError``."""
+        return Database(self.state)
+
+    @cached_property
+    def changes(self) -> Changes:
+        """The changes of this workspace."""
+        return Changes(
+            self.workspace,
+            ChangeStore(self.database),
+            self.state,
+            self.governing,
+            keep=self.settings.proposals,
+        )
+
+    @cached_property
+    def sessions(self) -> SessionStore:
+        """The stored conversations of this workspace."""
+        return SessionStore(self.database)
+
+    @cached_property
+    def prompts(self) -> PromptStore:
+        """What the person typed before."""
+        return PromptStore(self.database)
+
+    @cached_property
+    def audit(self) -> AuditLog:
+        """What happened to changes."""
+        return AuditLog(self.database)
+
+    @cached_property
+    def secret(self) -> str:
+        """What marks the steward's own envelopes in this workspace."""
+        return self.database.secret()
+
+    @cached_property
+    def resolver(self) -> agents_md.Resolver:
+        """Finds the instruction documents that govern a path."""
+        return agents_md.Resolver(
+            self.workspace.root,
+            self.instruction_settings(),
+            remote=lambda url: self.remote.get(url),
+            home=self.home or self.state,
+            accept=None if self._trusted else self.trust.document,
+        )
+
+    @cached_property
+    def remote(self) -> RemoteDocuments:
+        """What the configured URLs hold."""
+        limit = self.settings.instructions.max_document_bytes
+        return RemoteDocuments(CopyStore(self.database), limit=limit)
+
+    @property
+    def instruction_urls(self) -> tuple[str, ...]:
+        """URLs among the configured instruction files."""
+        wanted = self.settings.instructions
+        return tuple(entry for entry in wanted.files if "://" in entry) if wanted.enabled else ()
+
+    def governing(self, path: str) -> dict[str, str]:
+        """Path and digest of the documents that govern a file now."""
+        return {document.path: document.sha256 for document in self.resolver.resolve(path).documents}
+
+    def directories_that_matter(self, focus: str) -> set[Path]:
+        """Where a change on disk would be of interest: beside pending files, and from the focus to the boundary."""
+        root = self.workspace.root
+        resolution = self.resolver.resolve(focus)
+        boundary = (root / resolution.boundary).resolve()
+        place = root / focus
+        found = {p for p in (place, *place.parents) if p == boundary or boundary in p.parents}
+        here = [d for d in resolution.documents if d.kind in ("agents", "override", "fallback")]
+        found.update((root / document.path).parent for document in here)
+        for proposal in self.changes.store.pending():
+            for file in proposal.files:
+                found.update({(root / file.path).parent, (root / file.source).parent})
+        return found
+
+    def view(self) -> WorkspaceView:
+        """The bounds of the tools, for a person."""
+        resolution = self.resolver.resolve(".")
+        secrets = (".env files, private keys, .netrc, .npmrc, .pypirc and Terraform state",)
+        return WorkspaceView(
+            name=self.workspace.name,
+            root=str(self.workspace.root),
+            boundary=resolution.boundary,
+            engine=self.workspace.engine,
+            identity=self.workspace.identity,
+            state=str(self.state),
+            documents=tuple(document.path for document in resolution.documents),
+            protected=(
+                ".git in every spelling a file system honours",
+                *(() if self.settings.tools.secrets else secrets),
+                "symbolic links, pipes, sockets, devices and other mounts",
+                "the steward's own state",
+            ),
+        )
+
+    def instruction_settings(self, settings: Settings | None = None) -> agents_md.Settings:
+        """Settings (those in force) in the terms of the instruction library. Raises ``ConfigError``."""
+        wanted = (settings or self.settings).instructions
+        try:
+            return agents_md.Settings(
+                enabled=wanted.enabled,
+                fallback_names=wanted.fallback_names,
+                boundary=wanted.boundary,
+                keep=wanted.keep,
+                max_depth=wanted.max_depth,
+                max_documents=wanted.max_documents,
+                max_document_bytes=wanted.max_document_bytes,
+                max_total_bytes=wanted.max_total_bytes,
+                user_documents=self._user_documents(),
+                files=wanted.files,
+                read_files=self.reads,
+            )
+        except ValueError as error:
+            raise ConfigError(f"instructions: {error}") from None
+
+    def _user_documents(self) -> tuple[Path, ...]:
+        if self.home is None:
+            return (self.config_directory / "AGENTS.md",) if self.config_directory else ()
+        config = self.config_directory or self.home / ".config" / "steward"
+        return agents_md.user_locations(config, self.home, claude=self.settings.instructions.claude)
+
+    def close(self) -> None:
+        """Give back what was opened."""
+        if "database" in self.__dict__:
+            self.database.close()
+        self.workspace.close()
+
+
+def home_directory() -> Path | None:
+    """The person's home, ``None`` where there is none."""
+    home = os.environ.get("HOME", "")
+    return Path(home) if home and Path(home).is_dir() else None

@@ -1,0 +1,52 @@
+"""What the person's settings say of the model: which one, how long it is waited for, where a turn stops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steward.config import Settings
+from steward.loop import Bounds
+from steward.loop.budget import Budget
+from steward.model.clocks import Clocks
+from steward.service.private_file import read_private, write_private
+
+DEFAULT_MODEL = "offline/guide"
+REMEMBERED = "model.json"
+
+
+def model_of(given: str | None, settings: Settings, state: Path) -> str:
+    """The model in force: the one ``given``, else that of the settings, else the one chosen last, else the guide.
+
+    ``state`` is the state directory of all workspaces. In ``settings`` the environment stands over the file.
+    """
+    return given or settings.model or remembered(state) or DEFAULT_MODEL
+
+
+def remembered(state: Path) -> str:
+    """The model that the person chose last while the steward ran; empty when there is none."""
+    name: object = read_private(state / REMEMBERED).get("model")
+    return name if isinstance(name, str) and name and not any(c.isspace() for c in name) else ""
+
+
+def remember(state: Path, model: str) -> None:
+    """Keep the choice for the next start; raises ``OSError``."""
+    write_private(state / REMEMBERED, {"model": model})
+
+
+def clocks_of(settings: Settings) -> Clocks:
+    """How long a model may keep silent."""
+    wanted = settings.clocks
+    return Clocks(
+        connect=wanted.connect,
+        first_token=wanted.first_token,
+        gap=wanted.gap,
+        local_factor=wanted.local_factor,
+        retries=wanted.retries,
+    )
+
+
+def bounds_of(settings: Settings, rounds: int | None = None) -> Bounds:
+    """Where a turn stops by itself; ``rounds`` wins over the settings."""
+    limits = settings.limits
+    budget = Budget(limits.turn_tokens, limits.turn_cost, limits.session_tokens, limits.session_cost)
+    return Bounds(rounds or limits.rounds, limits.turn_seconds, budget)

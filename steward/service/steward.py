@@ -1,0 +1,401 @@
+"""The one object a front end holds: questions go down as calls, events come up as facts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from steward.config import Settings
+from steward.conversation import Usage
+from steward.errors import Conflict, StewardError
+from steward.events import (
+    ChangesMoved,
+    Event,
+    FocusMoved,
+    Notice,
+    ProposalMade,
+    RoundEnded,
+    ToolFinished,
+    TurnEnded,
+)
+from steward.model.gateway import Gateway
+from steward.proposals import Proposal
+from steward.proposals.apply import Applied
+from steward.service.completion import PathIndex
+from steward.service.confine import gateway_for
+from steward.service.conversations import Conversations
+from steward.service.house import House
+from steward.service.manual import page
+from steward.service.model_settings import bounds_of, model_of
+from steward.service.models import Models
+from steward.service.revising import Revisions
+from steward.service.talk import Talk
+from steward.service.trust import TrustView
+from steward.service.views import (
+    ChangeView,
+    ContextView,
+    History,
+    InstructionsView,
+    Review,
+    WorkspaceView,
+)
+from steward.skills import Catalog
+from steward.tools import ToolResult
+from steward.watch import Watcher
+from steward.workspace import RepoPath
+
+T = TypeVar("T")
+_log = logging.getLogger("steward.service")
+
+
+class Steward(Conversations, Models, Revisions):
+    """A workspace, its conversation and its changes, for one front end.
+
+    Methods belong to one event loop and raise ``StewardError`` alone; what blocks runs in threads.
+    """
+
+    def __init__(
+        self,
+        house: House,
+        *,
+        model: str | None = None,
+        worker: bool = True,
+        watch: bool = True,
+        gateway: Gateway | None = None,
+    ) -> None:
+        super().__init__()
+        self._house = house
+        self._wanted_worker = worker
+        self._wanted_watch = watch
+        self._made: list[Proposal] = []
+        self._known: set[str] = set()
+        self._turn = None
+        self._background: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._watcher: Watcher | None = None
+        self._index = PathIndex(house.workspace)
+        self._gateway = gateway or gateway_for(house.settings)
+        self._talk = Talk(house, model_of(model, house.settings, house.state.parent), self._note_made)
+
+    # What a status line shows
+
+    @property
+    def workspace_name(self) -> str:
+        """The workspace's directory name."""
+        return self._house.workspace.name
+
+    @property
+    def root(self) -> Path:
+        """The workspace's real path; for the person alone, never for a model."""
+        return self._house.workspace.root
+
+    @property
+    def settings(self) -> Settings:
+        """The person's settings."""
+        return self._house.settings
+
+    @property
+    def focus(self) -> str:
+        """The path last touched."""
+        return self._talk.focus
+
+    @property
+    def session_id(self) -> str:
+        """The stored session; empty until the first question."""
+        return self._talk.session
+
+    @property
+    def session_title(self) -> str:
+        """The first question, shortened."""
+        return self._talk.title
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is running."""
+        return self._turn is not None
+
+    @property
+    def window(self) -> int | None:
+        """Tokens of the model's window, when known."""
+        return self._talk.window
+
+    @property
+    def context_tokens(self) -> int:
+        """Tokens the window holds now."""
+        return self._talk.context().total
+
+    # Opening and closing
+
+    async def start(self) -> None:
+        """Recover what a dead process left, start the worker, begin to watch. Does not wait for the worker."""
+        self._loop = asyncio.get_running_loop()
+        for sentence in await _blocking(self._house.changes.recover):
+            self._tell(Notice(sentence, "warning"))
+        for sentence in await _blocking(self._house.expire):
+            self._tell(Notice(sentence))
+        if self._wanted_worker:
+            await self._gateway.start()
+            self._later(self._learn_model())
+        if self._wanted_watch:
+            self._watcher = Watcher(self._files_moved, self._watch_limited)
+            self._later(self._watch())
+
+    async def close(self) -> None:
+        """End a running turn, the worker and the watcher; everything is stored."""
+        self.interrupt()
+        if self._turn is not None:
+            await asyncio.gather(self._turn, return_exceptions=True)
+        for task in tuple(self._background):
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        if self._watcher is not None:
+            await asyncio.to_thread(self._watcher.close)
+        await self._gateway.close()
+        for queue in self._listeners:
+            queue.put_nowait(None)
+        self._house.close()
+
+    async def listen(self) -> AsyncGenerator[Event]:
+        """Facts that come outside a turn; ends when the steward is closed."""
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._listeners.append(queue)
+        try:
+            for event in self._take_unheard():
+                yield event
+            while (event := await queue.get()) is not None:
+                yield event
+        finally:
+            self._listeners.remove(queue)
+
+    # A turn
+
+    async def ask(self, question: str, *, rounds: int | None = None) -> AsyncGenerator[Event]:
+        """One turn as events, the last of them ``TurnEnded``. ``Conflict`` while another one runs."""
+        if self._turn is not None:
+            raise Conflict("A turn is running; interrupt it or wait for its end.")
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        task = self._turn = asyncio.create_task(self._pump(question, rounds, queue))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            self._turn = None
+
+    def interrupt(self) -> None:
+        """End the running turn; its generator gives ``TurnEnded("interrupted")``."""
+        if self._turn is not None:
+            self._turn.cancel()
+
+    async def _pump(self, question: str, rounds: int | None, queue: asyncio.Queue[Event | None]) -> None:
+        began = time.monotonic()
+        bounds = bounds_of(self._house.settings, rounds)
+        number, usage = 0, Usage()
+        talk = self._talk
+        talk.local = lambda: self._facts.local
+        try:
+            if not talk.messages and (urls := self._house.instruction_urls):
+                await self._house.remote.refresh(urls, self._gateway)
+            for event in self._take_unheard():
+                queue.put_nowait(event)
+            turn = talk.turn(question, self._gateway, bounds, self._news)
+            async with aclosing(turn) as events:
+                async for event in events:
+                    await _blocking(talk.save)
+                    match event:
+                        case RoundEnded(n, used, context, _):
+                            number, usage = n, usage + used
+                            talk.reported(context, used)
+                        case FocusMoved(path):
+                            talk.focus = path
+                            self._later(self._watch())
+                        case _:
+                            pass
+                    queue.put_nowait(event)
+                    if isinstance(event, ToolFinished):
+                        for made in self._take_made():
+                            queue.put_nowait(made)
+                            self._later(self._watch())
+        except asyncio.CancelledError:
+            queue.put_nowait(TurnEnded("interrupted", number, usage, time.monotonic() - began))
+        except StewardError as error:
+            queue.put_nowait(TurnEnded("failed", number, usage, time.monotonic() - began, str(error)))
+        except Exception as error:
+            _log.exception("a turn failed inside")
+            sentence = f"The steward itself failed ({type(error).__name__}); the conversation is kept."
+            queue.put_nowait(TurnEnded("failed", number, usage, time.monotonic() - began, sentence))
+        finally:
+            talk.settle()
+            with suppress(StewardError):
+                talk.save()
+            queue.put_nowait(None)
+
+    def _note_made(self, proposal: Proposal) -> None:
+        self._made.append(proposal)
+
+    def _take_made(self) -> list[ProposalMade]:
+        taken, self._made = self._made, []
+        events: list[ProposalMade] = []
+        for proposal in taken:
+            events.append(ProposalMade(proposal, amended=proposal.id in self._known))
+            self._known.add(proposal.id)
+        return events
+
+    # Changes
+
+    async def changes(self, everything: bool = False) -> tuple[ChangeView, ...]:
+        """Pending changes, newest first; with ``everything`` the others after them."""
+        return await _blocking(lambda: self._house.changes.listed(everything))
+
+    async def review(self, change: str | None = None, *, shown: bool = True) -> Review:
+        """All there is to see of a change (the newest pending one); with ``shown`` it may then be applied."""
+
+        def look() -> Review:
+            review = self._house.changes.review(change)
+            if shown:
+                self._house.changes.shown(review.proposal)
+            return review
+
+        return await _blocking(look)
+
+    async def apply_change(self, change: str, stamp: str) -> Applied:
+        """Write a change that was shown under the full ``stamp``; see ``Changes.apply`` for what it raises."""
+        return await self._moving(lambda: self._house.changes.apply(change, stamp))
+
+    async def discard_change(self, change: str, reason: str = "") -> Proposal:
+        """Set a pending change aside."""
+        return await self._moving(lambda: self._house.changes.discard(change, reason))
+
+    async def undo_change(self, change: str | None = None) -> Applied:
+        """Bring back what a change (the one applied last) replaced."""
+        return await self._moving(lambda: self._house.changes.undo(change))
+
+    async def rebase_change(self, change: str) -> Proposal:
+        """Re-anchor a stale change; it must be shown again."""
+        return await self._moving(lambda: self._house.changes.rebase(change))
+
+    async def audit(self, change: str | None = None) -> History:
+        """What the log says of a change, or of all; and whether the log can be believed."""
+        return await _blocking(lambda: self._house.changes.history(change))
+
+    async def _moving(self, work: Callable[[], T]) -> T:
+        try:
+            return await _blocking(work)
+        finally:
+            self._tell(ChangesMoved())
+            self._later(self._watch())
+
+    # Instructions, context, models, sessions
+
+    async def instructions(self, path: str | None = None) -> InstructionsView:
+        """Which documents govern ``path`` (the focus), and which of them the conversation has been told."""
+        target = RepoPath.parse(path).text if path else self.focus
+        wanted = self._house.settings.instructions
+        resolution = await _blocking(lambda: self._house.resolver.resolve(target))
+        states = await _blocking(lambda: self._talk.briefed.states(target))
+        return InstructionsView(resolution, states, self.window, wanted.enabled, wanted.refresh)
+
+    def context(self) -> ContextView:
+        """What fills the window."""
+        return self._talk.context()
+
+    def workspace_view(self) -> WorkspaceView:
+        """The bounds of the tools."""
+        return self._house.view()
+
+    async def run_tool(self, name: str, arguments: str) -> ToolResult:
+        """One tool as the model would run it first thing in a conversation."""
+        return await self._talk.run_tool(name, arguments)
+
+    async def skills(self) -> Catalog:
+        """The skills of this conversation."""
+        return self._talk.skill.catalog
+
+    # Trust
+
+    async def trust_view(self) -> TrustView:
+        """What of this repository would steer the model, and what the person accepted of it."""
+        return await _blocking(self._house.trust.view)
+
+    async def trust(self, digests: Mapping[str, str]) -> TrustView:
+        """Use the texts that were shown: the view's ``digests``, or a part of them; see ``Trust.accept``.
+
+        An empty conversation begins anew with them; in another one instructions count from the next path on. The
+        repository's configuration counts from the next start on.
+        """
+        self._idle("trust the repository")
+        view = await _blocking(lambda: self._house.trust.accept(digests))
+        if self._talk.messages:
+            self._tell(await self._instructions_event())
+        else:
+            await self.new_session()
+        return view
+
+    # The prompt
+
+    async def complete_path(self, text: str, limit: int = 12) -> tuple[str, ...]:
+        """Paths of the workspace that fit what was typed, best first."""
+        return await _blocking(lambda: self._index.complete(text, limit))
+
+    async def history(self, limit: int = 500) -> tuple[str, ...]:
+        """What the person asked before, oldest first."""
+        return await _blocking(lambda: self._house.prompts.history(limit))
+
+    async def remember(self, prompt: str) -> None:
+        """Add to the history."""
+        await _blocking(lambda: self._house.prompts.remember(prompt))
+
+    async def draft(self) -> str:
+        """What was typed and not sent."""
+        return await _blocking(self._house.prompts.draft)
+
+    async def keep_draft(self, text: str) -> None:
+        """Keep what was typed and not sent."""
+        await _blocking(lambda: self._house.prompts.keep_draft(text))
+
+    def manual(self, topic: str | None = None) -> str:
+        """A page of the manual as Markdown; ``NoSuchThing`` names the nearest topics."""
+        return page(topic)
+
+    # Inside
+
+    async def _watch(self) -> None:
+        """Watch the directories of pending files and of the documents that could govern the focus."""
+        if self._watcher is None:
+            return
+        watcher, focus = self._watcher, self.focus
+        with suppress(StewardError):
+            await asyncio.to_thread(lambda: watcher.watch(self._house.directories_that_matter(focus)))
+
+    def _files_moved(self, moved: frozenset[Path]) -> None:
+        self._from_thread(lambda: self._later(self._look_again()))
+
+    def _watch_limited(self, sentence: str) -> None:
+        self._from_thread(lambda: self._tell(Notice(sentence, "warning")))
+
+    async def _look_again(self) -> None:
+        self._tell(ChangesMoved())
+        with suppress(StewardError):
+            self._tell(await self._instructions_event())
+        await self._watch()
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _from_thread(self, call: Callable[[], None]) -> None:
+        if self._loop is not None and threading.current_thread() is not threading.main_thread():
+            with suppress(RuntimeError):  # The loop is closed: nobody is left to be told.
+                self._loop.call_soon_threadsafe(call)
+
+
+async def _blocking(work: Callable[[], T]) -> T:
+    return await asyncio.to_thread(work)

@@ -1,0 +1,393 @@
+"""The current conversation: its messages, its tools, what it was told of the instructions, and its place on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from steward.conversation import Conversation, JsonObject, Message, System, ToolAnswer, Usage
+from steward.errors import EditRefused
+from steward.events import Event, Notice
+from steward.loop import Bounds, Briefed, Desk, run_turn
+from steward.loop.turn import INTERRUPTED, tokens
+from steward.model.gateway import Gateway
+from steward.model.request import ModelRequest
+from steward.prompts import note_tag, system_text
+from steward.prompts.briefing import Briefing
+from steward.proposals import Governing, Proposal
+from steward.proposals.draft import Draft, Pending
+from steward.service.compaction import Asked
+from steward.service.fitting import Fitting
+from steward.service.house import House
+from steward.service.record import Record
+from steward.service.since import changed_since
+from steward.service.trust import NOTE
+from steward.service.views import ContextView, Share
+from steward.skills import discover
+from steward.storage import SessionRow
+from steward.tools import Tool, ToolBox, ToolResult
+from steward.tools.list_files import ListFilesTool
+from steward.tools.propose_patch import ProposePatchTool
+from steward.tools.read_file import ReadFileTool
+from steward.tools.redact import redacted, redacts
+from steward.tools.search_files import SearchFilesTool
+from steward.tools.skill import SkillTool
+
+TITLE = 80
+"""Characters of a session's or change's title, taken from the question."""
+
+
+class Talk:
+    """One conversation. It is made empty, or from a stored session (up to a question of it, to fork there).
+
+    ``made`` is called with each proposal as it is stored, from a thread.
+    """
+
+    def __init__(
+        self,
+        house: House,
+        model: str,
+        made: Callable[[Proposal], None],
+        *,
+        session: SessionRow | None = None,
+        upto: Asked | None = None,
+        window: int | None = None,
+    ) -> None:
+        self.house = house
+        self.model = model
+        self.window = window
+        self.focus = "."
+        self.title = ""
+        self.conversation = Conversation()
+        self.usage = Usage()
+        """Of the whole session."""
+        self.turn_usage = Usage()
+        """Of the turn that runs, or of the last one."""
+        self.words: tuple[str, ...] = ()
+        """What the person said before the conversation was last compacted."""
+        self.summary = ""
+        """What the model made of it then."""
+        self.record = Record(house.sessions)
+        self.fitting = Fitting(self)
+        self._made = made
+        self._desk: Desk | None = None
+        self.closing = INTERRUPTED
+        """What a turn that is broken off leaves in the history."""
+        self.local: Callable[[], bool] = lambda: False
+        """Whether the model is on this machine, as far as that is known by now."""
+        self._told = house.changes.store.audit.last()
+        """The last line of the audit log that this conversation's model knows of."""
+        self._reported: tuple[int, int] | None = None
+        """Tokens that a provider counted, and how many messages it had been sent or had replied with then."""
+        self.briefing = Briefing(
+            house.resolver, house.secret, mode=house.settings.instructions.refresh, window=window
+        )
+        self.briefed = Briefed(self.briefing)
+        places = house.skill_places()
+        self._notices: list[str] = list(house.notices)
+        self.skill = SkillTool(
+            discover(places), places, notice=self._notices.append, workspace=house.workspace
+        )
+        self._notices += self.skill.catalog.warnings
+        self._draft = self._new_draft("")
+        self.toolbox = ToolBox(self._tools(), self._clean)
+        if session is not None:
+            self._resume(session, upto)
+
+    @property
+    def session(self) -> str:
+        """The stored session; empty until the first question."""
+        return self.record.session
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages so far."""
+        return tuple(self.conversation.messages)
+
+    async def turn(
+        self, question: str, gateway: Gateway, bounds: Bounds, news: Callable[[], tuple[str, ...]]
+    ) -> AsyncGenerator[Event]:
+        """One turn, its messages stored as they come."""
+        opened = self._begin(question)
+        self._draft = self._new_draft(question)
+        self.skill.new_turn()
+        self.fitting.new_turn()
+        self.turn_usage = Usage()
+        changes = self.house.changes
+        self._told = await asyncio.to_thread(changes.catch_up, self._told, self.session)
+        desk = self._desk = Desk(
+            conversation=self.conversation,
+            gateway=gateway,
+            toolbox=self.toolbox,
+            briefed=self.briefed,
+            request=self._request,
+            news=news,
+            secret=self.house.secret,
+            refusal=lambda tool, paths: self.skill.lock.allows(tool, *paths),
+            announce=self.skill.announce,
+            ids=changes.store.statuses,
+            window=self.window,
+            spent=self.usage,
+            local=self.local,
+            closing=lambda: self.closing,
+            room=lambda overflow: self.fitting.room(gateway, overflow),
+        )
+        async with aclosing(run_turn(question, desk, bounds)) as events:
+            async for event in events:
+                yield event
+                for fact in (*opened, *self.take_notices()):
+                    yield fact
+                opened = ()
+
+    def take_notices(self) -> tuple[Notice, ...]:
+        """What the person is to be told by now, each once."""
+        taken, self._notices[:] = tuple(self._notices), ()
+        return tuple(Notice(sentence, "warning") for sentence in taken)
+
+    async def run_tool(self, name: str, arguments: str) -> ToolResult:
+        """One tool as the model would run it first thing, what governs its path at the head of its result.
+
+        What governs the starting focus stands in the system message of a conversation, and so not here.
+        """
+        if not self.conversation.messages:
+            self.briefing.opening(self.focus)
+        head = ""
+        if name == "proposePatch":
+            head = self.briefed.touch(*(path.text for path in self.toolbox.targets(arguments))).text
+        result = await self.toolbox.run(name, arguments)
+        touched = [path.text for path in result.touched]
+        head += self.briefed.touch(*touched).text + "".join(map(self.skill.announce, touched))
+        return ToolResult(head + self.briefed.guard(result.text), result.ok, result.touched, result.summary)
+
+    def save(self) -> None:
+        """Store what is new. Blocks for one durable write; does nothing when nothing is new."""
+        sentence = self.record.save(self.conversation, self.title, self.model, self.focus, self._shape())
+        if sentence:
+            self._notices.append(sentence)
+
+    def _shape(self) -> JsonObject:
+        return {
+            "briefing": self.briefing.dump(),
+            "skill": self.skill.dump(),
+            "usage": _usage(self.usage),
+            "told": self._told,
+            "words": list(self.words),
+            "summary": self.summary,
+        }
+
+    def opening(self) -> System:
+        """A system message with what governs the focus now; that counts as delivered."""
+        return System(self._system(self.briefing.opening(self.focus)))
+
+    def replace(self, messages: tuple[Message, ...]) -> None:
+        """Go on with these messages instead; those so far, which must be saved, are kept in the session."""
+        self.conversation = Conversation()
+        for message in messages:
+            self.conversation.append(message)
+        self.record.begin_anew()
+        self._reported = None
+        if self._desk is not None:
+            self._desk.conversation = self.conversation
+
+    def spent(self, usage: Usage) -> None:
+        """Count what a model call has cost."""
+        self.usage += usage
+        self.turn_usage += usage
+
+    def context(self) -> ContextView:
+        """What fills the window, by part."""
+        documents = tuple(
+            Share(document.path, document.tokens, "instructions")
+            for document, state in self.briefing.state(self.focus)
+            if state in ("in-effect", "arrived", "delivered")
+        )
+        skills = tuple(Share(name, tokens("x" * size), "skills") for name, size in self.skill.weights)
+        loaded = sum(share.tokens for share in skills)
+        told = sum(share.tokens for share in documents)
+        system = sum(tokens(m.text) for m in self.conversation.messages if isinstance(m, System))
+        results = sum(tokens(m.text) for m in self.conversation.messages if isinstance(m, ToolAnswer))
+        whole = tokens("x" * self.conversation.characters())
+        specs = tokens(json.dumps(self.toolbox.specs))
+        parts = (
+            Share("base prompt", max(0, system - told) if system else 0, "base"),
+            Share("tools", specs, "tools"),
+            *documents,
+            *skills,
+            Share("conversation", max(0, whole - system - results), "conversation"),
+            Share("tool results", max(0, results - loaded - max(0, told - system)), "results"),
+        )
+        return ContextView(parts, self._total(sum(share.tokens for share in parts)), self.window)
+
+    def _total(self, estimate: int) -> int:
+        """What the provider counted, with an estimate of what was added since."""
+        if self._reported is None:
+            return estimate
+        counted, messages = self._reported
+        return counted + sum(tokens(message.text) for message in self.conversation.messages[messages:])
+
+    def reported(self, context: int, usage: Usage) -> None:
+        """What the window holds now, and what a provider counted of it."""
+        self.spent(usage)
+        self.briefing.used = context
+        if usage.prompt:
+            self._reported = (context, len(self.conversation.messages) + 1)
+            self.briefing.measure(self.conversation.characters(), usage.prompt)
+
+    def settle(self) -> None:
+        """Hold what counts as told against what the conversation really holds, after it was cut off."""
+        told = [m.text for m in self.conversation.messages if isinstance(m, System | ToolAnswer)]
+        self.briefing.reconcile(told)
+
+    def _begin(self, question: str) -> tuple[Event, ...]:
+        """Make sure there is a session and a system message; gives what came of the documents it holds."""
+        if not self.title:
+            self.title = title_of(question)
+        self.record.begin(self.model, self.title)
+        if self.conversation.messages:
+            return ()
+        self.conversation.append(self.opening())
+        return self.briefed.opened(self.focus)
+
+    def guarded(self, text: str) -> str:
+        """``text`` without anything that would pass for the steward's own words."""
+        return self.briefing.guard(text).replace(note_tag(self.house.secret), "steward-note-[tag removed]")
+
+    def _system(self, opening: str) -> str:
+        return system_text(
+            name=self.house.workspace.name,
+            instructions_tag=self.briefing.tag,
+            secret=self.house.secret,
+            opening=opening,
+            extra=self.house.profile.prompt,
+        )
+
+    def _request(self) -> ModelRequest:
+        replaced = None
+        if self.house.settings.instructions.refresh == "replace":
+            replaced = self._system(self.briefing.opening(self.focus))
+        return ModelRequest(
+            self.model,
+            self.conversation.wire(replaced),
+            self.toolbox.specs,
+            dict(self.house.settings.options),
+        )
+
+    def _new_draft(self, question: str) -> Draft:
+        house = self.house
+        return Draft(
+            house.workspace,
+            _Shelf(house, self._notes, self._made),
+            self._governing,
+            title=title_of(question) or "A change",
+            session=self.session,
+            model=self.model,
+            max_file_bytes=house.settings.tools.max_file_bytes,
+        )
+
+    def _notes(self, path: str) -> tuple[str, ...]:
+        """What a reviewer should know of how a proposal for ``path`` came about."""
+        untrusted = (NOTE,) if self.house.trust.withheld(path) else ()
+        return (*untrusted, *self.briefing.notes(path), *self.skill.record)
+
+    def _governing(self, path: str) -> tuple[Governing, ...]:
+        if self.briefing.missing(path):
+            raise EditRefused("instructions", f"Read what governs {path} first; it has changed meanwhile.")
+        return tuple(Governing(path, d.path, d.sha256) for d in self.briefing.governing(path))
+
+    def _tools(self) -> tuple[Tool[Any], ...]:
+        workspace = self.house.workspace
+        proposing = (ProposePatchTool(lambda: self._draft),) if self.house.settings.tools.proposals else ()
+        tools: tuple[Tool[Any], ...] = (
+            ListFilesTool(workspace, self._views),
+            SearchFilesTool(workspace, self._views),
+            ReadFileTool(workspace, self._views),
+            *proposing,
+            self.skill,
+        )
+        allowed = self.house.profile.tools
+        return tools if allowed is None else tuple(tool for tool in tools if tool.name in allowed)
+
+    def _clean(self, result: ToolResult) -> ToolResult:
+        """The result without keys: hints, diffs and skills quote files too."""
+        policy = self.house.workspace.policy
+        open_to_all = bool(result.touched) and not any(redacts(policy, path) for path in result.touched)
+        if not policy.redact or open_to_all:
+            return result
+        return replace(result, text=redacted(result.text), summary=redacted(result.summary))
+
+    def _views(self) -> Mapping[str, Pending]:
+        return self._draft.views()
+
+    def _resume(self, row: SessionRow, upto: Asked | None) -> None:
+        stored = self.house.sessions.messages(row.id, everything=upto is not None)
+        if upto is not None:
+            stored = stored[upto.begin : upto.position]
+        for message in stored:
+            self.conversation.append(message)
+        self.title, self.focus = row.title, row.focus
+        if upto is None:
+            self.record.take_up(row, len(stored))
+        else:
+            self.record.parent = row.id
+        if "briefing" in row.state:
+            self.briefing.load(row.state["briefing"])
+        self._told = int(row.state.get("told", self._told))
+        if upto is None:
+            self.usage = Usage(**row.state.get("usage", {}))
+        if "skill" in row.state and upto is None:
+            self.skill.restore(row.state["skill"])
+        if upto is None or upto.begin:
+            self.words = tuple(map(str, row.state.get("words", ())))
+            self.summary = str(row.state.get("summary", ""))
+        self.conversation.close(INTERRUPTED)
+        self.settle()
+        changed = changed_since(self.house.resolver, self.briefing.dump()["given"], self.focus)
+        if changed and self.house.settings.instructions.refresh == "conversation":
+            self.fitting.reread()
+        self._notices += changed
+
+
+class _Shelf:
+    """The store as a draft sees it; what is stored is told."""
+
+    def __init__(
+        self, house: House, notes: Callable[[str], tuple[str, ...]], made: Callable[[Proposal], None]
+    ) -> None:
+        self._changes = house.changes
+        self._store = house.changes.store
+        self._notes = notes
+        self._made = made
+
+    def get(self, change: str) -> Proposal:
+        return self._store.get(change)
+
+    def pending(self) -> tuple[Proposal, ...]:
+        return self._store.pending()
+
+    def next_id(self) -> str:
+        return self._store.next_id()
+
+    def put(self, proposal: Proposal) -> None:
+        notes = (note for file in proposal.files for note in self._notes(file.path))
+        proposal = replace(proposal, notes=tuple(dict.fromkeys((*proposal.notes, *notes))))
+        self._changes.put(proposal)
+        self._made(proposal)
+
+
+def title_of(question: str) -> str:
+    """A question as a title: one line, not too long."""
+    words = " ".join(question.split())
+    return words if len(words) <= TITLE else words[: TITLE - 1] + "…"
+
+
+def _usage(usage: Usage) -> dict[str, int | float | None]:
+    return {
+        "prompt": usage.prompt,
+        "completion": usage.completion,
+        "cached": usage.cached,
+        "cost": usage.cost,
+    }

@@ -1,0 +1,334 @@
+"""Trust in a repository: what of it would steer the model, what the person accepted of that, and what differs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from steward import agents_md
+from steward.config.repository import MAX_BYTES, PLACE, parse_repository, with_repository
+from steward.errors import ConfigError, Conflict, PathRefused
+from steward.storage.trust import Accepted, Place, TrustStore
+from steward.workspace import RepoPath
+
+if TYPE_CHECKING:
+    from steward.service.house import House
+
+Kind = Literal["instructions", "skill", "configuration", "url"]
+State = Literal["new", "changed", "accepted", "yours"]
+
+UNTRUSTED = (
+    "This repository is not trusted: its instructions, skills and configuration are not used "
+    "(steward trust shows what they are)."
+)
+NOTE = "Made in an untrusted repository, without its instructions."
+MOST_DIRECTORIES = 2_000
+"""Directories with documents that are looked at; those past it are met, and refused, when a tool comes by."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustItem:
+    """One text of the repository that would be loaded; a URL is the person's own and is only listed."""
+
+    kind: Kind
+    path: str
+    data: bytes = field(repr=False)
+    state: State
+    accepted: bytes | None = field(default=None, repr=False)
+    """The text that was accepted before, where this one differs from it."""
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of what the item is now."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return len(self.data)
+
+    @property
+    def text(self) -> str:
+        """It as text, for a person; pass it through ``visible``."""
+        return self.data.decode("utf-8", "backslashreplace")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Phrases that finish the sentence "It …"."""
+        from steward.service.suspect import warnings_of
+
+        found = warnings_of(self.text)
+        if self.kind == "configuration":
+            try:
+                parse_repository(self.data)
+            except ConfigError as error:
+                found += (f"would not be used: {error}".rstrip("."),)
+        return found
+
+    @property
+    def difference(self) -> str:
+        """A unified diff from what was accepted to what it is now; empty for an item that is new or the same."""
+        if self.accepted is None:
+            return ""
+        import difflib  # here, since it is slow to import and seldom needed
+
+        before = self.accepted.decode("utf-8", "backslashreplace").split("\n")
+        return "\n".join(
+            difflib.unified_diff(before, self.text.split("\n"), "accepted", "now", lineterm="", n=3)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TrustView:
+    """What trusting this repository would mean."""
+
+    root: str
+    trusted: bool
+    """Whether the place is trusted; items that are ``new`` or ``changed`` are not used even then."""
+    items: tuple[TrustItem, ...]
+    gone: tuple[tuple[str, str], ...] = ()
+    """Kind and path of what was accepted and is no longer there."""
+    incomplete: bool = False
+    """Whether there are more documents than were looked for."""
+
+    @property
+    def pending(self) -> tuple[TrustItem, ...]:
+        """What is not used until the person accepts it."""
+        return tuple(item for item in self.items if item.state in ("new", "changed"))
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Digest by ``kind:path`` of all that was shown; what ``Trust.accept`` wants back."""
+        return {f"{item.kind}:{item.path}": item.sha256 for item in self.items if item.state != "yours"}
+
+
+class Trust:
+    """The gate of one workspace. ``forced`` is ``True`` to let everything through, ``False`` to let nothing."""
+
+    def __init__(self, house: House, store: TrustStore | None, forced: bool | None = None) -> None:
+        self._house = house
+        self._store = store
+        self._forced = forced
+        self._accepted: dict[tuple[str, str], Accepted] | None = None
+        self._met: dict[str, agents_md.Document] = {}
+
+    @property
+    def trusted(self) -> bool:
+        """Whether texts of this repository may be used at all."""
+        return self._forced if self._forced is not None else self._known() is not None
+
+    def withheld(self, path: str = ".") -> bool:
+        """Whether a repository that is not trusted holds anything for ``path`` that is kept from the model."""
+        if self.trusted:
+            return False
+        house = self._house
+        if any(skipped.cause == "untrusted" for skipped in house.resolver.resolve(path).skipped):
+            return True
+        if read_configuration(house) is not None:
+            return True
+        from steward.skills import Places, discover
+
+        places = Places(house.workspace.root, house.workspace.root / house.boundary(), shipped=False)
+        return any(skill.source == "project" for skill in discover(places, path).skills)
+
+    def differs(self) -> bool:
+        """Whether one of the texts that were accepted is another by now. Reads those files alone."""
+        known = self._known()
+        root = self._house.workspace.root
+        for accepted in (known or {}).values():
+            try:
+                with (root / accepted.path).open("rb") as file:
+                    if file.read(len(accepted.data) + 1) != accepted.data:
+                        return True
+            except OSError:
+                return True
+        return False
+
+    def document(self, document: agents_md.Document) -> str | None:
+        """Why an instruction document may not be used, ``None`` when it may."""
+        if self._forced or self._own(document):
+            return None
+        known = self._known()
+        if known is None:
+            return "this repository is not trusted"
+        accepted = known.get(("instructions", document.path))
+        if accepted is not None and accepted.sha256 == document.sha256:
+            return None
+        self._met[document.path] = document
+        what = "has changed since you trusted it" if accepted else "is new since you trusted this repository"
+        return f"it {what}; steward trust shows how"
+
+    def skill(self, location: str, digest: str) -> bool:
+        """Whether a skill of the repository may be used as it is."""
+        return self._allowed("skill", location, digest)
+
+    def configuration(self, data: bytes) -> bool:
+        """Whether the repository's configuration may be used as it is."""
+        return self._allowed("configuration", PLACE, hashlib.sha256(data).hexdigest())
+
+    def view(self) -> TrustView:
+        """All that would be loaded, and how it compares with what was accepted. Reads the disk."""
+        known = self._known() or {}
+        items: list[TrustItem] = []
+        seen: set[tuple[str, str]] = set()
+        search = _Search(self._house)
+        for kind, path, data in (*search.found(), *self._met_before()):
+            if (kind, path) in seen:
+                continue
+            seen.add((kind, path))
+            before = known.get((kind, path))
+            state: State = "new" if before is None else "accepted" if before.data == data else "changed"
+            items.append(
+                TrustItem(kind, path, data, state, before.data if before and state == "changed" else None)
+            )
+        items += [TrustItem("url", url, b"", "yours") for url in self._house.instruction_urls]
+        gone = tuple(key for key in known if key not in seen)
+        return TrustView(str(self._house.workspace.root), self.trusted, tuple(items), gone, search.incomplete)
+
+    def accept(self, digests: Mapping[str, str]) -> TrustView:
+        """Trust the place with exactly the texts that were shown: ``TrustView.digests``, or a part of it.
+
+        Raises ``Conflict``, and trusts nothing, when one of them is another by now.
+        """
+        view = self.view()
+        now = {f"{item.kind}:{item.path}": item for item in view.items if item.state != "yours"}
+        for name, digest in digests.items():
+            if name not in now or now[name].sha256 != digest:
+                raise Conflict(f"{name.partition(':')[2]} has changed since it was shown; look at it again.")
+        texts = [Accepted(item.kind, item.path, item.data) for name, item in now.items() if name in digests]
+        if self._store is not None:
+            self._store.trust(self._place(), texts, view.gone)
+        self._accepted = None
+        self._met.clear()
+        return self.view()
+
+    def forget(self) -> None:
+        """Trust nothing here any more."""
+        if self._store is not None:
+            self._store.forget()
+        self._accepted = None
+
+    def _allowed(self, kind: str, path: str, digest: str) -> bool:
+        if self._forced:
+            return True
+        accepted = (self._known() or {}).get((kind, path))
+        return accepted is not None and accepted.sha256 == digest
+
+    def _known(self) -> dict[tuple[str, str], Accepted] | None:
+        """What was accepted here, ``None`` when this very directory is not trusted.
+
+        The device is compared through the digests alone: its number changes when a machine starts anew.
+        """
+        if self._forced is not None or self._store is None:
+            return {} if self._forced else None
+        if self._accepted is None:
+            place, here = self._store.place(), self._place()
+            if place is None or (place.path, place.inode) != (here.path, here.inode):
+                return None
+            self._accepted = {(text.kind, text.path): text for text in self._store.accepted()}
+            if place.device != here.device and self.view().pending:
+                self._accepted = None
+                return None
+        return self._accepted
+
+    def _place(self) -> Place:
+        root = self._house.workspace.root
+        status = os.stat(root)
+        return Place(os.fsencode(root).decode("utf-8", "backslashreplace"), status.st_dev, status.st_ino)
+
+    def _own(self, document: agents_md.Document) -> bool:
+        """Whether a document is the person's own: by its kind, or configured by a path outside the workspace."""
+        if document.kind in ("user", "read", "remote", "location"):
+            return True
+        return document.kind == "configured" and document.path.startswith(("/", "~"))
+
+    def _met_before(self) -> Iterator[tuple[Kind, str, bytes]]:
+        for document in self._met.values():
+            yield "instructions", document.path, _bytes(document)
+
+
+class _Search:
+    """Finds every text of the repository that could steer the model."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._settings = house.settings
+        self._documented = {"."}
+        self._skilled = {"."}
+        self.incomplete = False
+
+    def found(self) -> list[tuple[Kind, str, bytes]]:
+        found: list[tuple[Kind, str, bytes]] = []
+        configuration = read_configuration(self._house)
+        if configuration is not None:
+            found.append(("configuration", PLACE, configuration))
+            # What the configuration brings with it is seen together with it.
+            with suppress(ConfigError):
+                joined = with_repository(self._house.own_settings, parse_repository(configuration))
+                self._house.instruction_settings(joined)
+                self._settings = joined
+        self._look()
+        found += self._documents()
+        found += self._skills()
+        return found
+
+    def _documents(self) -> Iterator[tuple[Kind, str, bytes]]:
+        house = self._house
+        if not self._settings.instructions.enabled:
+            return
+        settings = house.instruction_settings(self._settings)
+        resolver = agents_md.Resolver(house.workspace.root, settings, home=house.home or house.state)
+        for place in sorted(self._documented, key=lambda text: (text != ".", text)):
+            for document in resolver.resolve(place).documents:
+                if not house.trust._own(document):  # pyright: ignore[reportPrivateUsage] -- one room
+                    yield "instructions", document.path, _bytes(document)
+
+    def _skills(self) -> Iterator[tuple[Kind, str, bytes]]:
+        from steward.skills import Places, discover
+
+        house = self._house
+        root = house.workspace.root
+        boundary = root / house.boundary()
+        wanted = self._settings.skills.directories
+        folders = tuple(entry for entry in wanted if not entry.startswith(("/", "~")))
+        for focus in sorted(self._skilled):
+            places = Places(root, boundary, folders=folders, shipped=False)
+            for skill in discover(places, focus).skills:
+                if skill.source == "project" and skill.place is not None and skill.container is not None:
+                    try:
+                        data, _ = skill.container.read(skill.place.child(skill.file), 1_048_576)
+                    except OSError:
+                        continue
+                    yield "skill", skill.location, data
+
+    def _look(self) -> None:
+        """Walk the repository once: directories with a document in them, and those with a folder of skills."""
+        names = self._house.instruction_settings(self._settings).names
+        for path, kind in self._house.workspace.walk():
+            if kind != "directory" and path.name in names:
+                self._documented.add(path.parent.text)
+            elif kind == "directory" and path.name == "skills" and len(path.parts) > 2:
+                self._skilled.add(path.parent.parent.text)
+            if len(self._documented) + len(self._skilled) >= MOST_DIRECTORIES:
+                self.incomplete = True
+                return
+
+
+def read_configuration(house: House) -> bytes | None:
+    """The bytes of the repository's configuration; ``None`` when there is none, or it is no plain file inside."""
+    try:
+        return house.workspace.read(RepoPath.parse(PLACE), MAX_BYTES).data
+    except PathRefused:
+        return None
+
+
+def _bytes(document: agents_md.Document) -> bytes:
+    """The file's bytes: the text, with the byte order mark that was taken off when the digest says so."""
+    data = document.text.encode("utf-8")
+    if hashlib.sha256(data).hexdigest() != document.sha256:
+        return b"\xef\xbb\xbf" + data
+    return data

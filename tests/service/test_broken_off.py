@@ -1,0 +1,69 @@
+"""However a turn is broken off, by the person or by kill -9, the next request is one that servers accept."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from steward.config import Settings
+from steward.events import Retrying, TurnEnded
+from steward.model.gateway import Gateway
+from steward.service import House, Steward
+from tests.loop.test_turn import valid
+from tests.support import ScriptedGateway, asked, call, patch, plant, steward_in
+
+SCRIPT = [
+    {"text": "Looking.", "calls": [call("readFile", path="src/app.py"), call("listFiles"), call("nonsense")]},
+    {"calls": [patch("src/app.py", "41", "42"), patch("web/page.js", "x = 1", "x = 9")]},
+    {"text": json.dumps({"name": "proposePatch", "arguments": {}})},
+    {"calls": [patch("web/page.js", "x = 1", "x = 9")]},
+    {"text": "Proposed."},
+    {"text": "Yes."},
+]
+
+
+async def test_a_process_killed_after_any_message_goes_on_after_a_restart(tmp_path: Path) -> None:
+    steward, _ = steward_in(plant(tmp_path / "repository"), list(SCRIPT))
+    await asked(steward, "Change both")
+    await asked(steward, "Really?")
+    stored = steward.transcript()
+    await steward.close()
+    assert len(stored) > 15
+    for kept in range(1, len(stored) + 1):
+        house = House(tmp_path / "repository", Settings(), state=tmp_path / f"state{kept}")
+        session = house.sessions.create("script/here")
+        house.sessions.append(session, 0, stored[:kept])
+        gateway = ScriptedGateway([{"text": "Still here."}])
+        other = Steward(house, model="script/here", watch=False, gateway=gateway)
+        await other.resume(session)
+        assert (await asked(other, "Are you there?"))[-1].reason == "answered"
+        sent = gateway.sent()
+        valid(sent)
+        roles = [message["role"] for message in sent]
+        assert ("user", "user") not in list(itertools.pairwise(roles))
+        assert other.transcript()[:kept] == stored[:kept]
+        await other.close()
+
+
+async def test_a_countdown_is_shown_and_ended_by_the_person(tmp_path: Path) -> None:
+    lines = ({"error": {"status": 429, "retry_after": 55}}, {"text": "Never asked for."}, {"text": "Back."})
+    (tmp_path / "busy.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    house = House(plant(tmp_path / "repository"), Settings(), state=tmp_path / "state")
+    steward = Steward(house, model="script/busy.jsonl", watch=False, gateway=Gateway(folder=tmp_path))
+    await steward.start()
+    began = 0.0
+    events: list[Any] = []
+    async for event in steward.ask("Hello"):
+        events.append(event)
+        if isinstance(event, Retrying):
+            began = time.monotonic()
+            steward.interrupt()
+    assert [e.seconds for e in events if isinstance(e, Retrying)] == [55]
+    assert isinstance(events[-1], TurnEnded) and events[-1].reason == "interrupted"
+    assert 0 < time.monotonic() - began < 50
+    again = await asked(steward, "Again")
+    assert again[-1].reason == "answered"
+    await steward.close()

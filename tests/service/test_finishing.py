@@ -1,0 +1,474 @@
+"""Whatever fails or comes in between writing a change and recording it, disk and store agree in the end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from steward.errors import (
+    Busy,
+    NeedsPerson,
+    StaleProposal,
+    StampMismatch,
+    StewardError,
+    StorageError,
+    WrongStatus,
+)
+from steward.proposals import Proposal
+from steward.proposals.disk import Disk
+from steward.storage import ChangeStore, database
+from tests.proposals.watched import Cut, VisitBefore, Watched
+from tests.service.rooms import Patch, Rooms
+from tests.support import plant
+
+ONE = Patch("src/app.py", "41", "42")
+BEFORE = b"def answer():\n    return 41\n"
+AFTER = b"def answer():\n    return 42\n"
+Status = Literal["applied", "undone"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return plant(tmp_path / "repository")
+
+
+class Failing(ChangeStore):
+    """A store that cannot record what was applied or undone."""
+
+    def settle(self, proposal: Proposal, to: Status) -> None:
+        raise StorageError(
+            "The steward's database is locked by another process; try again when it has finished."
+        )
+
+
+class Dying(ChangeStore):
+    """The process dies before it can record what was applied or undone."""
+
+    def settle(self, proposal: Proposal, to: Status) -> None:
+        raise Cut
+
+
+class Once(VisitBefore):
+    """Does something behind the back of the process before one of its operations, once."""
+
+    def __init__(self, act: Callable[[], object], before: str) -> None:
+        super().__init__(Disk(), self._look)
+        self._act: Callable[[], object] | None = act
+        self._before = before
+
+    def _look(self, number: int) -> None:
+        if self._act is not None and self.names[-1] == self._before:
+            act, self._act = self._act, None
+            act()
+
+
+def applied_by(rooms: Rooms, change: str) -> Any:
+    return rooms.desk.apply(change, rooms.show(change).stamp)
+
+
+def settled(root: Path) -> tuple[list[str], list[str]]:
+    """What the next start finds: statuses, and what the log has of applied and undone."""
+    rooms = Rooms(root)
+    rooms.desk.recover()
+    assert rooms.desk.recover() == ()
+    history = rooms.desk.history()
+    assert history.warnings == ()
+    ends = [line.kind for line in history.lines if line.kind in ("applied", "undone", "discarded")]
+    statuses = [str(status) for status in rooms.store.statuses().values()]
+    assert list((rooms.state / "journal").iterdir()) == []
+    rooms.close()
+    return statuses, ends
+
+
+def leftovers(root: Path) -> list[str]:
+    return [path.name for path in root.rglob(".steward-*")]
+
+
+def test_applied_and_not_recorded_is_told_and_settled_at_the_next_start(root: Path) -> None:
+    rooms = Rooms(root, store=Failing)
+    change = rooms.propose(ONE).id
+    done = applied_by(rooms, change)
+    assert done.paths == ("src/app.py",)
+    (warning,) = done.warnings
+    assert warning.startswith(f"{change} is applied; clean-up is unfinished") and "locked" in warning
+    assert rooms.desk.news() == (f"The person applied {change}.",)
+    assert rooms.store.statuses() == {change: "pending"}
+    rooms.close()
+    assert settled(root) == (["applied"], ["applied"])
+    assert (root / "src/app.py").read_bytes() == AFTER
+
+
+def test_undone_and_not_recorded_is_told_and_settled_at_the_next_start(root: Path) -> None:
+    first = Rooms(root)
+    change = first.propose(ONE).id
+    applied_by(first, change)
+    first.close()
+    rooms = Rooms(root, store=Failing)
+    (warning,) = rooms.desk.undo(change).warnings
+    assert warning.startswith(f"{change} is undone; clean-up is unfinished")
+    rooms.close()
+    assert settled(root) == (["undone"], ["applied", "undone"])
+    assert (root / "src/app.py").read_bytes() == BEFORE
+
+
+def test_a_locked_database_is_such_a_fault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    blocker: list[sqlite3.Connection] = []
+
+    def block() -> None:
+        blocker.append(sqlite3.connect(rooms.database.file, isolation_level=None))
+        blocker[0].execute("BEGIN IMMEDIATE")
+
+    rooms = Rooms(root, disk=Once(block, "exchange"))
+    change = rooms.propose(ONE).id
+    done = applied_by(rooms, change)
+    assert "locked" in done.warnings[0] and (root / "src/app.py").read_bytes() == AFTER
+    blocker[0].execute("ROLLBACK")
+    blocker[0].close()
+    rooms.close()
+    assert settled(root) == (["applied"], ["applied"])
+
+
+def test_a_journal_that_cannot_be_closed_is_told_and_closed_later(root: Path) -> None:
+    class Failing(Watched):
+        broken = False
+
+        def around(self, number: int, name: str, do: Callable[[], Any]) -> Any:
+            if self.broken and name in ("unlink", "rename", "write"):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return do()
+
+    class Breaking(ChangeStore):
+        def settle(self, proposal: Proposal, to: Status) -> None:
+            super().settle(proposal, to)
+            disk.broken = True
+
+    disk = Failing(Disk())
+    rooms = Rooms(root, disk=disk, store=Breaking)
+    done = applied_by(rooms, rooms.propose(ONE).id)
+    assert "clean-up is unfinished" in done.warnings[0]
+    rooms.close()
+    assert settled(root) == (["applied"], ["applied"])
+
+
+def test_a_process_that_dies_before_the_record_leaves_it_to_the_next(root: Path) -> None:
+    rooms = Rooms(root, store=Dying)
+    change = rooms.propose(ONE).id
+    with pytest.raises(Cut):
+        applied_by(rooms, change)
+    rooms.close()
+    assert settled(root) == (["applied"], ["applied"])
+
+
+@pytest.mark.parametrize("decide", ["apply", "apply_stamped", "discard"])
+def test_what_is_applied_and_not_recorded_yet_counts_as_applied(root: Path, decide: str) -> None:
+    rooms = Rooms(root, store=Failing)
+    change = rooms.propose(ONE).id
+    stamp = rooms.show(change).stamp
+    rooms.desk.apply(change, stamp)
+    rooms.close()
+    again = Rooms(root)
+    again.desk.shown(again.store.get(change))
+    deeds: dict[str, Callable[[], object]] = {
+        "apply": lambda: again.desk.apply(change, stamp),
+        "apply_stamped": lambda: again.desk.apply_stamped(change, stamp[:12]),
+        "discard": lambda: again.desk.discard(change),
+    }
+    with pytest.raises(WrongStatus, match="is applied"):
+        deeds[decide]()
+    again.desk.undo(change)
+    again.close()
+    assert settled(root) == (["undone"], ["applied", "undone"])
+    assert (root / "src/app.py").read_bytes() == BEFORE
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_journal_whose_change_the_database_lost_does_not_stop_a_start(root: Path, again: bool) -> None:
+    rooms = Rooms(root, store=Failing)
+    applied_by(rooms, rooms.propose(ONE).id)
+    rooms.close()
+    for file in rooms.state.glob("steward.db*"):
+        file.unlink()
+    fresh = Rooms(root)
+    if again:
+        # The id is in use again, for another change.
+        assert fresh.propose(Patch("web/page.js", "x = 1", "x = 2")).id == "change-001"
+    (note,) = fresh.desk.recover()
+    assert note.startswith("A change-001 was applied on the disk that is not what the database knows")
+    assert fresh.desk.recover() == ()
+    assert fresh.store.statuses() == ({"change-001": "pending"} if again else {})
+    assert fresh.desk.history().warnings == ()
+    fresh.close()
+
+
+@pytest.mark.parametrize("deed", ["applied", "undone"])
+def test_what_was_amended_before_a_death_is_not_taken_for_what_was_written(root: Path, deed: str) -> None:
+    other = Rooms(root)
+    change = other.propose(ONE).id
+    if deed == "undone":
+        applied_by(other, change)
+
+    class Amended(ChangeStore):
+        def settle(self, proposal: Proposal, to: Status) -> None:
+            with other.database.write() as cursor:
+                cursor.execute(
+                    "UPDATE change_files SET result = CAST('unread' AS BLOB) WHERE change = ?", (change,)
+                )
+            raise Cut
+
+    rooms = Rooms(root, store=Amended)
+    with pytest.raises(Cut):
+        rooms.desk.undo(change) if deed == "undone" else applied_by(rooms, change)
+    rooms.close()
+    (note,) = other.desk.recover()
+    assert note.startswith(f"A {change} was {deed} on the disk")
+    assert other.store.statuses()[change] == ("pending" if deed == "applied" else "applied")
+    other.close()
+
+
+# Another process in between
+
+
+@pytest.mark.parametrize("moment", ["open", "mkdir", "write", "exchange", "unlink"])
+def test_an_amendment_from_elsewhere_is_never_written_unread(root: Path, moment: str) -> None:
+    other = Rooms(root)
+
+    def amend() -> None:
+        other.propose(Patch("src/app.py", "answer", "unread"), change=change)
+
+    disk = Once(amend, moment)
+    rooms = Rooms(root, disk=disk)
+    change = rooms.propose(ONE).id
+    shown = rooms.show(change)
+    try:
+        done = rooms.desk.apply(change, shown.stamp)
+    except StampMismatch:
+        assert (root / "src/app.py").read_bytes() == BEFORE
+        assert rooms.store.get(change).stamp != shown.stamp
+        assert moment == "open"
+    else:
+        assert moment != "open"
+        assert (root / "src/app.py").read_bytes() == AFTER and done.paths
+        stored = rooms.store.get(change)
+        assert (stored.status, stored.stamp, stored.files) == ("applied", shown.stamp, shown.files)
+        rooms.desk.undo(change)
+        assert (root / "src/app.py").read_bytes() == BEFORE
+    assert rooms.desk.history().warnings == ()
+    other.close()
+    rooms.close()
+
+
+def test_an_amendment_of_the_same_process_waits_for_the_decision(root: Path) -> None:
+    """The model's turn goes on in a thread while the person applies; what it amends then is applied already."""
+    refused: list[StewardError] = []
+
+    def amend() -> None:
+        try:
+            rooms.propose(Patch("src/app.py", "answer", "unread"), change=change)
+        except StewardError as error:
+            refused.append(error)
+
+    thread = threading.Thread(target=amend)
+
+    def meanwhile() -> None:
+        thread.start()
+        thread.join(0.5)  # It would be done by then if it did not wait.
+
+    rooms = Rooms(root, disk=Once(meanwhile, "exchange"))
+    change = rooms.propose(ONE).id
+    applied_by(rooms, change)
+    thread.join()
+    assert len(refused) == 1
+    assert (root / "src/app.py").read_bytes() == AFTER
+    rooms.close()
+
+
+def test_another_process_may_settle_it_first(root: Path) -> None:
+    other = Rooms(root)
+
+    class Slow(ChangeStore):
+        def settle(self, proposal: Proposal, to: Status) -> None:
+            other.desk.recover()
+            super().settle(proposal, to)
+
+    rooms = Rooms(root, store=Slow)
+    assert applied_by(rooms, rooms.propose(ONE).id).warnings == ()
+    rooms.close()
+    other.close()
+    assert settled(root) == (["applied"], ["applied"])
+
+
+def test_another_process_may_even_undo_it_first(root: Path) -> None:
+    other = Rooms(root)
+
+    class Slow(ChangeStore):
+        def settle(self, proposal: Proposal, to: Status) -> None:
+            other.desk.undo(proposal.id)
+            super().settle(proposal, to)
+
+    rooms = Rooms(root, store=Slow)
+    assert applied_by(rooms, rooms.propose(ONE).id).paths == ("src/app.py",)
+    rooms.close()
+    other.close()
+    assert settled(root) == (["undone"], ["applied", "undone"])
+    assert (root / "src/app.py").read_bytes() == BEFORE
+
+
+def test_nobody_discards_what_another_process_is_writing(root: Path) -> None:
+    other = Rooms(root)
+    refused: list[StewardError] = []
+
+    def discard() -> None:
+        with pytest.raises(Busy) as caught:
+            other.desk.discard(change)
+        refused.append(caught.value)
+
+    rooms = Rooms(root, disk=Once(discard, "exchange"))
+    change = rooms.propose(ONE).id
+    applied_by(rooms, change)
+    assert len(refused) == 1
+    rooms.close()
+    other.close()
+    assert settled(root) == (["applied"], ["applied"])
+
+
+def test_a_start_leaves_alone_what_a_live_process_has_in_hand(root: Path) -> None:
+    other = Rooms(root)
+    found: list[tuple[str, ...]] = []
+    rooms = Rooms(root, disk=Once(lambda: found.append(other.desk.recover()), "exchange"))
+    applied_by(rooms, rooms.propose(ONE).id)
+    assert found == [()]
+    rooms.close()
+    other.close()
+    assert (root / "src/app.py").read_bytes() == AFTER
+
+
+def test_the_slower_of_two_is_told_that_it_is_applied_and_not_that_it_is_stale(root: Path) -> None:
+    other = Rooms(root)
+    rooms = Rooms(root, disk=Once(lambda: other.desk.apply_stamped(change, stamp), "mkdir"))
+    change = rooms.propose(ONE).id
+    stamp = rooms.show(change).stamp
+    with pytest.raises(WrongStatus, match="is applied"):
+        rooms.desk.apply(change, stamp)
+    assert (root / "src/app.py").read_bytes() == AFTER
+    rooms.close()
+    other.close()
+
+
+# The directory in between
+
+
+def _removed(root: Path) -> None:
+    (root / "src/app.py").unlink()
+    (root / "src/AGENTS.md").unlink()
+    (root / "src/deep/inner.py").unlink()
+    (root / "src/deep/AGENTS.md").unlink()
+    (root / "src/deep").rmdir()
+    (root / "src").rmdir()
+
+
+def _moved(root: Path) -> None:
+    (root / "src").rename(root / "elsewhere")
+
+
+def _linked_outside(root: Path) -> None:
+    (root / "src").rename(root.parent / "outside")
+    (root / "src").symlink_to(root.parent / "outside")
+
+
+def _linked_inside(root: Path) -> None:
+    (root / "src").rename(root / "elsewhere")
+    (root / "src").symlink_to("elsewhere")
+
+
+def _became_a_file(root: Path) -> None:
+    _moved(root)
+    (root / "src").write_bytes(b"a file\n")
+
+
+def _replaced(root: Path) -> None:
+    _moved(root)
+    (root / "src").mkdir()
+
+
+@pytest.mark.parametrize(
+    "act", [_removed, _moved, _linked_outside, _linked_inside, _became_a_file, _replaced]
+)
+def test_a_directory_that_changed_in_between_is_never_written_through(
+    root: Path, act: Callable[[Path], None]
+) -> None:
+    rooms = Rooms(root)
+    change = rooms.propose(ONE, Patch("web/page.js", "x = 1", "x = 2")).id
+    shown = rooms.show(change)
+    act(root)
+    with pytest.raises(StewardError) as caught:
+        rooms.desk.apply(change, shown.stamp)
+    assert "src" in str(caught.value) and str(root) not in str(caught.value)
+    assert rooms.store.statuses() == {change: "pending"}
+    for place in (root, root.parent / "outside"):
+        assert all(path.read_bytes() == BEFORE for path in place.rglob("app.py") if not path.is_symlink())
+    assert (root / "web/page.js").read_bytes().startswith(b"let x = 1"), "not half of it either"
+    assert leftovers(root.parent) == []
+    (told,) = rooms.desk.news()
+    assert told.startswith(f"The person tried to apply {change}; it was refused.")
+    rooms.close()
+
+
+def test_a_new_file_goes_into_the_directory_that_is_there_now(root: Path) -> None:
+    rooms = Rooms(root)
+    change = rooms.propose(Patch("web/new.js", "", "x\n")).id
+    shown = rooms.show(change)
+    (root / "web").rename(root / "old")
+    rooms.desk.apply(change, shown.stamp)
+    assert (root / "web/new.js").read_bytes() == b"x\n"
+    rooms.close()
+
+
+def test_undo_without_an_id_takes_back_what_was_applied_last(root: Path) -> None:
+    rooms = Rooms(root)
+    first, second = rooms.propose(ONE).id, rooms.propose(Patch("web/page.js", "x = 1", "x = 2")).id
+    applied_by(rooms, second)
+    applied_by(rooms, first)
+    assert rooms.desk.undo(None).id == first
+    assert rooms.desk.undo(None).id == second
+    rooms.close()
+
+
+# What shared a file
+
+
+def test_an_overlapping_change_that_cannot_be_carried_over_is_stale_and_the_other_is_applied(
+    root: Path,
+) -> None:
+    rooms = Rooms(root)
+    first = rooms.propose(ONE).id
+    second = rooms.propose(Patch("src/app.py", "return 41", "return 40")).id
+    done = applied_by(rooms, first)
+    assert done.warnings == (f"{second} touches the same file and is stale now.",)
+    assert rooms.store.statuses() == {first: "applied", second: "pending"}
+    shown = rooms.show(second)
+    with pytest.raises(StaleProposal):
+        rooms.desk.apply(second, shown.stamp)
+    rooms.close()
+
+
+def test_an_amended_change_must_be_read_again(root: Path) -> None:
+    rooms = Rooms(root)
+    change = rooms.propose(ONE).id
+    shown = rooms.show(change)
+    rooms.propose(Patch("src/app.py", "answer", "unread"), change=change)
+    with pytest.raises(StampMismatch):
+        rooms.desk.apply(change, shown.stamp)
+    with pytest.raises(StampMismatch):
+        rooms.desk.apply(change, rooms.store.get(change).stamp)
+    with pytest.raises(NeedsPerson):
+        Rooms(root).desk.apply(change, rooms.store.get(change).stamp)
+    assert (root / "src/app.py").read_bytes() == BEFORE
+    rooms.close()
