@@ -1,0 +1,37 @@
+"""``acp``: an editor as the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from steward.cli.options import Options, global_options
+from steward.errors import UsageError
+
+if TYPE_CHECKING:
+    from steward.service import Steward
+
+
+@click.command()
+@global_options
+def acp(options: Options) -> None:
+    """Serve an editor over the Agent Client Protocol, on standard input and output.
+
+    Proposals reach the editor as diffs; applying them stays with steward apply-change or the screen.
+    """
+    try:
+        from steward.acp import serve
+    except ModuleNotFoundError as error:
+        if error.name != "acp":
+            raise
+        raise UsageError(
+            "The editor protocol is not installed; pip install 'repository-steward[acp]' adds it."
+        ) from None
+    from steward.cli.house import new_steward
+
+    def opened(directory: Path) -> Steward:
+        return new_steward(options, start=None if options.workspace else directory)
+
+    serve(opened)

@@ -1,0 +1,139 @@
+"""The click group, and how every end becomes an exit code and at most one sentence."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from steward import __version__
+from steward.cli import output
+from steward.cli.commands import ENTRIES, find
+from steward.cli.options import Options, global_options, session_options
+from steward.errors import StewardError, UsageError
+
+EXIT_CODES = """\
+Exit codes: 0 done; 1 failed; 2 wrong usage or configuration; 3 refused because stale or conflicting;
+4 no such thing; 5 needs a person; 130 interrupted."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command runs, and takes a path as a command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names as declared."""
+        return [entry.name for entry in ENTRIES if entry.name != "open"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The click command, imported now."""
+        entry = find(cmd_name)
+        return None if entry is None else getattr(importlib.import_module(entry.where), entry.attribute)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A word that is no command but a path on disk opens the screen there."""
+        word = args[0]
+        if find(word) is None:
+            if ctx.resilient_parsing:
+                return None, None, args
+            if not Path(word).exists():
+                import difflib
+
+                near = difflib.get_close_matches(word, self.list_commands(ctx), 1)
+                hint = f" Did you mean {near[0]}?" if near else " See steward --help."
+                raise UsageError(f"There is no command and no path {word}.{hint}")
+            return "open", self.get_command(ctx, "open"), args
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names as declared, so that completing them imports none of them; then options or paths."""
+        names = [
+            CompletionItem(entry.name, help=entry.help)
+            for entry in ENTRIES
+            if entry.name != "open" and entry.name.startswith(incomplete)
+        ]
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [*names, CompletionItem(incomplete, type="file")] if incomplete else names
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands from the declarations, so that ``--help`` imports none of them."""
+        rows = [
+            (f"{entry.name} {entry.usage}".strip(), entry.help) for entry in ENTRIES if entry.name != "open"
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    options_metavar="[OPTIONS]",
+    subcommand_metavar="[PATH | COMMAND ...]",
+    epilog=EXIT_CODES,
+)
+@click.version_option(__version__, "--version", prog_name="steward", message="%(prog)s %(version)s")
+@session_options
+@global_options
+def steward(
+    options: Options, resume_last: bool, resume: str | None, reads: tuple[Path, ...], plain: bool
+) -> None:
+    """A terminal coding agent for one repository: the model proposes, your hand applies.
+
+    Without a command, or with a PATH, it opens the screen in the repository that holds PATH or the current
+    directory.
+    """
+    context = click.get_current_context()
+    context.obj = options
+    if context.invoked_subcommand is None:
+        from steward.cli.screen import show
+
+        show(options, None, resume_last, resume, reads, plain)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit code; nothing escapes as a traceback."""
+    output.prepare()
+    try:
+        result: Any = steward.main(list(arguments), prog_name="steward", standalone_mode=False)
+        output.flush()
+        return result if isinstance(result, int) else 0
+    except StewardError as error:
+        output.fail(str(error))
+        return _after_failure(error.exit_code)
+    except click.ClickException as error:
+        output.fail(_one_sentence(error))
+        return _after_failure(2)
+    except (KeyboardInterrupt, click.Abort):
+        output.note("Interrupted.")
+        return _after_failure(130)
+    except output.OutputClosed:
+        output.forget_output()
+        return 0
+    except Exception as error:
+        from steward.cli.crash import report
+
+        output.fail(report(error))
+        return _after_failure(1)
+
+
+def _after_failure(code: int) -> int:
+    """Hand over what was said before; a reader that has gone changes nothing about the failure."""
+    try:
+        output.flush()
+    except (output.OutputClosed, output.OutputFailed):
+        output.forget_output()
+    return code
+
+
+def _one_sentence(error: click.ClickException) -> str:
+    sentence = " ".join(error.format_message().split())
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        sentence = f"{sentence.rstrip('.')}. See {error.ctx.command_path} --help"
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."

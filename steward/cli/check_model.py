@@ -1,0 +1,58 @@
+"""``check-model``: holds the exam with a model and prints its report card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from steward.cli import output
+from steward.cli.options import Options, global_options
+from steward.errors import StewardError
+
+if TYPE_CHECKING:
+    from steward.service.exam_card import Try
+    from steward.service.exam_tasks import Task
+
+
+class Unfit(StewardError):
+    """The model cannot be used."""
+
+
+@click.command("check-model")
+@click.argument("name", required=False, metavar="[MODEL]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True, help="Tries of each task.")
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+@global_options
+def check_model(options: Options, name: str | None, as_json: bool, tries: int, quiet: bool) -> None:
+    """Give a model small tasks in throw-away repositories and say what it can do.
+
+    It is asked for real, so a hosted model costs what some thirty short conversations cost. The exit code is 0
+    when the model is fit for questions or changes.
+    """
+    import asyncio
+
+    from steward.cli.house import settings_of, state_directory
+    from steward.service.exam import hold_exam
+    from steward.service.exam_card import keep
+
+    def tell(task: Task, done: Try) -> None:
+        if not quiet:
+            output.note(
+                f"{'✓' if done.passed else '✗'} {task.title} ({done.seconds:.1f} s) {done.why}".rstrip()
+            )
+
+    settings = settings_of(options)
+    chosen = name or options.model or settings.model or "offline/guide"
+    card = asyncio.run(hold_exam(chosen, settings, tries=tries, progress=tell))
+    try:
+        keep(state_directory(), card)
+    except OSError as error:
+        output.note(f"Warning: the report could not be kept ({(error.strerror or 'error').lower()}).")
+    if as_json:
+        output.say_json(card.to_json())
+    else:
+        output.say(card.text())
+    if not card.fit:
+        raise Unfit(f"{card.model} is {card.verdict}.")

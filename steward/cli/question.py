@@ -1,0 +1,83 @@
+"""The question of ``ask``, with what was piped in laid beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import stat
+import sys
+from pathlib import Path
+
+from steward.cli import output
+from steward.errors import NoSuchThing, UsageError
+
+MAX_BYTES = 1_048_576
+"""Bytes of a piped text; more is refused rather than cut."""
+
+PATIENCE = 1.0
+"""Seconds after which a person is told that standard input is being waited for."""
+
+
+def question_of(argument: str | None) -> str:
+    """The whole question. A lone ``-`` or no argument means that standard input is the question itself."""
+    piped = _piped_text()
+    if argument is None or argument == "-":
+        if piped is None or not piped.strip():
+            raise UsageError("There is no question: give it as an argument or on standard input.")
+        return piped.strip()
+    question = argument.strip()
+    if not question:
+        raise UsageError("The question is empty.")
+    return question if piped is None or not piped.strip() else f"{question}\n\n{_block(piped)}"
+
+
+def question_in(file: Path, argument: str | None) -> str:
+    """The question in a file, with the argument below it when there is one."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        text = data.decode("utf-8-sig").strip()
+    except FileNotFoundError:
+        raise NoSuchThing("file", file.name) from None
+    except OSError as error:
+        raise UsageError(f"{file.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file.name} is not UTF-8 at byte {error.start}.") from None
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{file.name} is larger than {MAX_BYTES} bytes.")
+    if not text:
+        raise UsageError(f"{file.name} is empty.")
+    below = (argument or "").strip()
+    if below in ("", "-"):
+        return text if below == "" else f"{text}\n\n{_block(_piped_text() or '')}"
+    return f"{text}\n\n{below}"
+
+
+def _block(text: str) -> str:
+    """The text in a fence longer than any run of backticks inside it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"From standard input:\n{fence}\n{text.removesuffix(chr(10))}\n{fence}"
+
+
+def _piped_text() -> str | None:
+    """What comes through a pipe or a file; ``None`` when standard input is neither."""
+    try:
+        descriptor = sys.stdin.fileno()
+        kind = os.fstat(descriptor).st_mode
+    except (OSError, ValueError):
+        return None
+    if not (stat.S_ISFIFO(kind) or stat.S_ISREG(kind) or stat.S_ISSOCK(kind)):
+        return None
+    if not select.select([descriptor], [], [], PATIENCE)[0]:
+        output.note("Waiting for standard input to end; close it with </dev/null if there is nothing to add.")
+    data = b""
+    while len(data) <= MAX_BYTES and (piece := os.read(descriptor, 65_536)):
+        data += piece
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"Standard input is larger than {MAX_BYTES} bytes.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"Standard input is not UTF-8 at byte {error.start}.") from None

@@ -1,0 +1,57 @@
+"""``steward [PATH]``: the screen, or with ``--plain`` lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from steward.cli.options import Options, global_options, session_options
+from steward.errors import NeedsPerson
+
+
+@click.command("open")
+@click.argument("path", type=click.Path(path_type=Path))
+@session_options
+@global_options
+def open_screen(
+    options: Options, path: Path, resume_last: bool, resume: str | None, reads: tuple[Path, ...], plain: bool
+) -> None:
+    """Open the screen in the repository that holds PATH."""
+    show(options, path, resume_last, resume, reads, plain)
+
+
+def show(
+    options: Options,
+    start: Path | None,
+    resume_last: bool,
+    resume: str | None,
+    reads: tuple[Path, ...],
+    plain: bool,
+) -> None:
+    """Run the screen, or with ``plain`` a conversation in lines, until the person leaves."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise NeedsPerson("The screen needs a terminal; use steward ask, or see steward --help.")
+    if not plain and os.environ.get("TERM", "") in ("", "dumb", "unknown"):
+        raise NeedsPerson("This terminal cannot show the screen (TERM); use steward --plain, or steward ask.")
+    # The screen is drawn on standard error.
+    if not plain and not sys.stderr.isatty():
+        raise NeedsPerson("The screen needs standard error to be the terminal; use steward --plain.")
+    from steward.cli.house import new_steward, settings_of
+    from steward.cli.plain import converse
+    from steward.cli.trust import before_screen
+    from steward.tui import run
+
+    settings = settings_of(options)
+    if not before_screen(options, start):
+        return
+    steward = new_steward(options, settings=settings, start=start, reads=reads)
+    if resume_last or resume:
+        import asyncio
+
+        asyncio.run(steward.resume(resume))
+    code = converse(steward) if plain else run(steward, settings)
+    if code:
+        raise click.exceptions.Exit(code)

@@ -1,0 +1,62 @@
+"""``tool``: one tool call as the model would make it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from steward.cli import output
+from steward.cli.completing import tools
+from steward.cli.options import Options, global_options
+from steward.errors import UsageError
+
+if TYPE_CHECKING:
+    from steward.service import Steward
+    from steward.tools import ToolResult
+
+MAX_BYTES = 8_388_608
+
+
+@click.command()
+@click.argument("name", shell_complete=tools)
+@click.argument("arguments", required=False, default="{}")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: ok, text, summary, touched.")
+@global_options
+def tool(options: Options, name: str, arguments: str, as_json: bool) -> int:
+    """Run one tool and print exactly what the model would be told.
+
+    ARGUMENTS is a JSON object, or - to read it from standard input. In a pipe the text is exact; on a terminal
+    hidden characters are shown as marks. Exit code 1 means that the call was refused; the refusal is what is
+    printed.
+    """
+    import asyncio
+
+    from steward.cli.house import new_steward
+
+    given = _standard_input() if arguments == "-" else arguments
+    result = asyncio.run(_run(new_steward(options, worker=False, watch=False), name, given))
+    if as_json:
+        touched = [path.text for path in result.touched]
+        output.say_json({"ok": result.ok, "text": result.text, "summary": result.summary, "touched": touched})
+    else:
+        output.say_exactly(result.text if result.text.endswith("\n") else result.text + "\n")
+    return 0 if result.ok else 1
+
+
+async def _run(steward: Steward, name: str, arguments: str) -> ToolResult:
+    from steward.cli.house import running
+
+    async with running(steward):
+        return await steward.run_tool(name, arguments)
+
+
+def _standard_input() -> str:
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"Standard input is larger than {MAX_BYTES} bytes.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"Standard input is not UTF-8 at byte {error.start}.") from None

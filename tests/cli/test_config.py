@@ -1,0 +1,46 @@
+"""``steward config``: values with their sources, and the file to edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steward.config import known_keys
+from tests.cli.program import Program
+
+
+def test_every_setting_is_shown_with_its_source(steward: Program, monorepo: Path) -> None:
+    (monorepo / ".steward").mkdir()
+    (monorepo / ".steward/config.toml").write_text('[tools]\nignore = ["dist/"]\n')
+    rows = {row["key"]: row for row in steward("config", "--json", STEWARD_LIMITS_ROUNDS="3").json}
+    assert list(rows) == list(known_keys())
+    assert (rows["limits.rounds"]["value"], rows["limits.rounds"]["source"]) == ("3", "STEWARD_LIMITS_ROUNDS")
+    assert rows["tools.ignore"]["source"] == ".steward/config.toml"
+    assert rows["theme"]["source"] == "default"
+    assert "STEWARD_LIMITS_ROUNDS" in steward("config", STEWARD_LIMITS_ROUNDS="3").out
+
+
+def test_a_configuration_of_the_repository_that_asks_for_too_much_is_told_and_left_out(
+    steward: Program, monorepo: Path
+) -> None:
+    (monorepo / ".steward").mkdir()
+    (monorepo / ".steward/config.toml").write_text('model = "openai/x"\n')
+    ran = steward("config")
+    assert ran.code == 0 and "a repository may not set model" in ran.err and "openai/x" not in ran.out
+
+
+def test_edit_begins_with_every_setting_explained_and_checks_what_was_saved(
+    steward: Program, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\ncp "$1" "$(dirname "$0")/seen"\necho "rounds = 1" >> "$1"\n')
+    editor.chmod(0o755)
+    ran = steward("config", "edit", EDITOR=str(editor))
+    assert "[limits]" in (tmp_path / "seen").read_text()
+    # The line was put at the end, in the last table, where there is no such setting.
+    assert ran.code == 2 and "there is no setting" in ran.err and "rounds" in ran.err
+    assert steward("config", "edit").code == 2
+
+
+def test_the_template_and_the_path_are_printed(steward: Program) -> None:
+    assert "# rounds = 25" in steward("config", "template").out
+    assert steward("config", "path").out.strip().endswith("steward/config.toml")
