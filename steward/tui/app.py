@@ -13,24 +13,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual.app import App, ComposeResult, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from steward.errors import StewardError
-from steward.service.commands import COMMANDS as DECLARED
-from steward.tui import slash, themes
+from steward.tui import carrying, slash, themes
 from steward.tui.conversation.feed import Feed
 from steward.tui.conversation.transcript import Transcript
 from steward.tui.deeds import Deeds
 from steward.tui.keyboard import Keyboard
+from steward.tui.keys import MAIN, bindings, entry, keymap
 from steward.tui.palette import CommandProvider
 from steward.tui.panel.panel import SidePanel
 from steward.tui.prompt.box import PromptBox
-from steward.tui.prompt.completion import CompletionList, key_name
+from steward.tui.prompt.completion import CompletionList
 from steward.tui.prompt.prompt import Prompt
+from steward.tui.review.reading import Readings
+from steward.tui.review.rework import Rework
 from steward.tui.review.screen import ReviewScreen
+from steward.tui.shell import Shell
 from steward.tui.status import KeyBar, StatusLine
 from steward.tui.turns import Turns
 from steward.tui.welcome import Facts, Welcome
@@ -46,23 +49,6 @@ NARROW = 90
 AGAIN = 1.0
 """Seconds in which a second ctrl+c leaves."""
 
-SHORT = {
-    "help": "help",
-    "instructions": "instructions",
-    "changes": "changes",
-    "show-change": "review",
-    "model": "model",
-}
-"""Commands named in the bar of keys."""
-
-KEYS = (
-    *((key_name(c.key), SHORT[c.name], c.key) for c in DECLARED if c.name in SHORT),
-    ("^B", "panel", "ctrl+b"),
-    ("^O", "open calls", "ctrl+o"),
-    ("^P", "palette", "ctrl+p"),
-    ("^Q", "leave", "ctrl+q"),
-)
-
 _log = logging.getLogger("steward.tui")
 _log.addHandler(logging.NullHandler())  # without any handler, logging would write over the screen
 
@@ -72,18 +58,7 @@ class StewardApp(App[int]):
 
     COMMANDS: ClassVar[set[Any]] = {CommandProvider, *App.COMMANDS}
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(
-            Binding(command.key, f"command('{command.name}')", command.help, show=False, priority=True)
-            for command in DECLARED
-            if command.key and command.where == "main"
-        ),
-        Binding("ctrl+b", "panel", "Side panel", show=False, priority=True),
-        Binding("ctrl+o", "fold", "Open or close all calls", show=False),
-        Binding("escape", "interrupt", "Stop the turn", show=False),
-        Binding("ctrl+c", "stop_or_leave", "Stop, clear, leave", show=False, priority=True),
-        Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(MAIN)
 
     CSS = """
     Screen { layers: base above; background: $background; }
@@ -101,6 +76,8 @@ class StewardApp(App[int]):
     ) -> None:
         super().__init__()
         self.animation_level = "none"
+        self.set_keymap(keymap(settings.keys if settings is not None else {}))
+        self.readings = Readings()
         self.steward = steward
         self.keyboard = Keyboard(now)
         self.failed: Exception | None = None
@@ -112,7 +89,7 @@ class StewardApp(App[int]):
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
         wanted = settings.theme if settings is not None else "auto"
-        self.theme = {"dark": themes.DARK.name, "light": themes.LIGHT.name}.get(wanted) or themes.preferred()
+        self.theme = themes.chosen(wanted)
 
     # Parts
 
@@ -125,7 +102,7 @@ class StewardApp(App[int]):
                 yield PromptBox(Prompt(completion, id="prompt"))
             yield SidePanel()
         yield StatusLine()
-        yield KeyBar(KEYS)
+        yield KeyBar(tuple(entry(self, key.name) for key in MAIN if key.short))
 
     @property
     def main(self) -> Screen[Any]:
@@ -156,6 +133,8 @@ class StewardApp(App[int]):
         self.feed = Feed(self.transcript)
         self.turns = Turns(self)
         self.deeds = Deeds(self)
+        self.shell = Shell(self)
+        self.prompt.steady = self.keyboard.steady
         steward = self.steward
         self.welcome = Welcome(Facts(steward.workspace_name, steward.model))
         self.transcript.add(self.welcome)
@@ -243,8 +222,9 @@ class StewardApp(App[int]):
         self.transcript.fold_all()
 
     def action_interrupt(self) -> None:
-        """Stop the running turn."""
-        self.turns.interrupt()
+        """Stop the running turn, or a command of the person's."""
+        if not self.turns.interrupt():
+            self.shell.stop()
 
     def action_stop_or_leave(self) -> None:
         """Copy what is selected; else stop the turn; else clear the prompt; twice within a second leaves."""
@@ -257,6 +237,8 @@ class StewardApp(App[int]):
         self._stopped = now
         if self.turns.running:
             self.turns.interrupt()
+        elif self.shell.stop():
+            pass
         elif self.prompt.text:
             self.prompt.replace_all("")
         self.status.show(hint="ctrl+c again leaves")
@@ -266,7 +248,7 @@ class StewardApp(App[int]):
         text = self.screen.get_selected_text() or (self.prompt.selected_text if self.prompt.has_focus else "")
         if not text:
             return False
-        self.copy_to_clipboard(text)
+        self.feed.say(carrying.copy(self, text, "The selection"), "info")
         self.screen.clear_selection()
         return True
 
@@ -275,6 +257,7 @@ class StewardApp(App[int]):
 
     async def leave(self, code: int = 0) -> None:
         """Keep what was typed and go."""
+        self.shell.stop()
         with suppress(StewardError, asyncio.TimeoutError):
             await asyncio.wait_for(self.steward.keep_draft(self.prompt.text), 1.0)
         self.exit(code)
@@ -298,6 +281,11 @@ class StewardApp(App[int]):
         """Show or hide the side panel."""
         self.panel.display = not self.panel.display
 
+    def action_resize_panel(self, step: int) -> None:
+        """Make the side panel wider or narrower."""
+        self.panel.display = True
+        self.panel.resize(step)
+
     # Messages of the views
 
     def on_prompt_sent(self, message: Prompt.Sent) -> None:
@@ -312,8 +300,11 @@ class StewardApp(App[int]):
                 self.feed.say(unknown.sentence, "warning")
                 if not self.prompt.text:
                     self.prompt.replace_all(text)
+            case None if text.startswith("!") and text[1:].strip():
+                await self._remember(text)
+                await self.shell.run(text[1:].strip())
             case None:
-                self.turns.ask(text)
+                self.turns.ask(self.shell.with_attached(text))
                 await self._remember(text)
 
     async def _remember(self, text: str) -> None:
@@ -334,6 +325,13 @@ class StewardApp(App[int]):
         self.run_worker(
             self.deeds.complete(message.wanted), group="complete", exclusive=True, exit_on_error=False
         )
+
+    def on_prompt_held(self) -> None:
+        self.status.show(hint="pasted: enter once more runs it in your shell")
+        self.set_timer(3.0, lambda: self.status.show(hint=""))
+
+    def on_prompt_search_history(self) -> None:
+        self.work(self.deeds.search_history(), group="command")
 
     def on_completion_list_chosen(self) -> None:
         self.prompt.take_chosen()
@@ -356,15 +354,21 @@ class StewardApp(App[int]):
     def on_side_panel_review(self, message: SidePanel.Review) -> None:
         self.review(message.change)
 
+    def on_side_panel_filter(self) -> None:
+        self.command("filter")
+
     def on_review_screen_decided(self, message: ReviewScreen.Decided) -> None:
         self.feed.say(message.sentence, message.kind)
         self.deeds.look_soon()
+
+    def on_rework_ask(self, message: Rework.Ask) -> None:
+        self.turns.ask(message.text)
 
     def review(self, change: str | None, then: str = "") -> None:
         """Show a change, the newest pending one when none is named."""
         if isinstance(self.screen, ReviewScreen):
             self.screen.dismiss()
-        self.push_screen(ReviewScreen(self.steward, self.keyboard, change, then))
+        self.push_screen(ReviewScreen(self.steward, self.keyboard, change, then, self.readings))
 
 
 def show(steward: Steward, settings: Settings | None, question: str) -> int:

@@ -15,6 +15,7 @@ from steward.events import (
     RoundEnded,
     TurnEnded,
 )
+from steward.tui import carrying
 from steward.tui.lines import plain
 from steward.tui.prompt.completion import Choice
 from steward.tui.review.screen import ReviewScreen
@@ -69,6 +70,20 @@ class Deeds:
                 await self._sessions()
             case "model":
                 await self._model(argument)
+            case "copy":
+                text, what = carrying.wanted(app.feed.answers, argument)
+                app.feed.say(carrying.copy(app, text, what), "info")
+            case "export":
+                form = "script" if argument.endswith(".jsonl") else "markdown"
+                text = await steward.export(None, form) if argument else ""
+                said = await asyncio.to_thread(carrying.write_new, argument, text)
+                app.feed.say(said, "done")
+            case "attach":
+                app.feed.say(app.shell.attach(), "info")
+            case "filter":
+                app.panel.display = True
+                app.panel.next_filter()
+                await self.look()
             case "exit":
                 await app.leave()
             case _:
@@ -83,7 +98,21 @@ class Deeds:
         from steward.tui.screens.reader import markdown_page
 
         text = await asyncio.to_thread(self._app.steward.manual, topic or None)
+        if topic in ("", "keys"):
+            from steward.tui.keys import help_table
+
+            text = f"{text}\n\n{help_table(self._app)}"
         self._read(f"Manual · {plain(topic)}" if topic else "Manual", markdown_page(text))
+
+    async def search_history(self) -> None:
+        """Find an earlier question and put it into the prompt."""
+        from steward.tui.screens.picker import Item
+
+        found = dict.fromkeys(reversed(await self._app.steward.history()))
+        items = [Item(text, text) for text in found]
+        chosen = await self._pick("History", items, empty="Nothing was asked yet.")
+        if chosen:
+            self._app.prompt.replace_all(chosen)
 
     async def _pick(
         self, title: str, items: list[Item], *, free: bool = False, empty: str = "Nothing here."
@@ -199,7 +228,7 @@ class Deeds:
     async def look(self) -> None:
         """Show how changes, instructions, model and context stand now."""
         app, steward = self._app, self._app.steward
-        views = await steward.changes()
+        views = await steward.changes(app.panel.filter in ("applied", "all"))
         pending = [view for view in views if view.proposal.status == "pending"]
         context = steward.context()
         app.status.show(

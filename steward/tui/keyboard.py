@@ -12,6 +12,10 @@ STRAY = 1.5
 """Seconds during which nothing can be decided after a key that means nothing where it was pressed."""
 
 
+PASTE = 0.03
+"""Seconds between keys below which no hand has pressed them."""
+
+
 class Keyboard:
     """Knows the last arrivals. ``now`` is a clock in seconds that only goes forward."""
 
@@ -29,6 +33,10 @@ class Keyboard:
     def stray(self) -> None:
         """The last key meant nothing: somebody may be typing for another window."""
         self._stray = self.now()
+
+    def steady(self) -> bool:
+        """Whether the last key came as from a hand: not as fast as a terminal that gives a paste as keys."""
+        return self._last - self._before >= PASTE
 
     def deliberate(self, drawn: float | None) -> bool:
         """Whether the key being handled may decide about something drawn at ``drawn`` (``None``: not yet)."""

@@ -51,7 +51,24 @@ LIGHT = Theme(
 )
 
 
-def preferred() -> str:
-    """The theme to begin with: light where the terminal says that its background is (``COLORFGBG``)."""
-    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
-    return LIGHT.name if background in ("7", "15") else DARK.name
+TERMINAL = "textual-ansi"
+"""Nothing but the terminal's own sixteen colours."""
+
+
+def chosen(wanted: str) -> str:
+    """The theme for a setting; ``auto`` follows the terminal.
+
+    Terminals that have sixteen colours keep to them; else light where the terminal says that its background is
+    (``COLORFGBG``).
+    """
+    if wanted == "auto":
+        background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+        wanted = "terminal" if _sixteen() else "light" if background in ("7", "15") else "dark"
+    return {"dark": DARK.name, "light": LIGHT.name, "terminal": TERMINAL}[wanted]
+
+
+def _sixteen() -> bool:
+    terminal = os.environ.get("TERM", "")
+    if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return False
+    return terminal in ("linux", "ansi", "cons25", "xterm-color", "xterm-16color", "rxvt", "screen", "vt220")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -31,12 +31,14 @@ from steward.events import (
     TurnStarted,
 )
 from steward.model.choices import ModelChoice
-from steward.proposals import FileChange, Governing, Proposal
+from steward.proposals import Choice, FileChange, Governing, Proposal, choose_files, with_result
 from steward.proposals.apply import Applied
 from steward.proposals.banner import banner
 from steward.proposals.diff import file_diff
 from steward.proposals.stale import StaleFile
 from steward.service import Steward
+from steward.service.revising import Comment, comment
+from steward.service.trust import TrustView
 from steward.service.views import (
     ChangeView,
     ContextView,
@@ -110,6 +112,7 @@ class FakeSteward:
         self.shown: dict[str, str] = {}
         self.applied: list[tuple[str, str]] = []
         self.discarded: list[tuple[str, str]] = []
+        self.chosen: list[dict[str, Choice | None]] = []
         self.kept_draft = ""
         self.remembered: list[str] = []
         self.paths: tuple[str, ...] = ("src/app.py", "src/retry.py", "src/a b.py", "README.md", "docs/")
@@ -118,6 +121,7 @@ class FakeSteward:
             DocumentState("AGENTS.md", ".", 1200, 340, "a" * 64, "in-effect"),
         )
         self.skipped: tuple[tuple[str, str], ...] = ()
+        self.trusted = True
         self.started = self.closed = False
         self._pause = pause
         self._turn: asyncio.Event | None = None
@@ -271,6 +275,32 @@ class FakeSteward:
         self.proposals[change] = replace(made, files=files)
         return self.proposals[change]
 
+    async def choose(self, change: str, stamp: str, choices: Mapping[str, Choice | None]) -> Proposal:
+        made = self._find(change)
+        if stamp != made.stamp:
+            raise StampMismatch(change, stamp[:12], made.short_stamp)
+        chosen = choose_files(made, choices)
+        if not chosen.files:
+            raise Conflict(f"Nothing of {change} would be left; discard it instead.")
+        self.chosen.append(dict(choices))
+        self._amend(chosen)
+        return chosen
+
+    async def edit_result(self, change: str, path: str, data: bytes, stamp: str) -> Proposal:
+        made = self._find(change)
+        files = tuple(with_result(file, data) if file.path == path else file for file in made.files)
+        edited = replace(made, files=files, notes=(*made.notes, f"You edited {path} yourself."))
+        self._amend(edited)
+        return edited
+
+    async def comment(self, change: str, comments: Sequence[Comment]) -> str:
+        return comment(self._find(change), comments)
+
+    def _amend(self, made: Proposal) -> None:
+        self.proposals[made.id] = made
+        self.shown.pop(made.id, None)
+        self.tell(ChangesMoved((made.id,)))
+
     async def instructions(self, path: str | None = None) -> InstructionsView:
         documents = tuple(
             Document(
@@ -357,6 +387,12 @@ class FakeSteward:
 
     async def skills(self) -> Catalog:
         return Catalog()
+
+    async def trust_view(self) -> TrustView:
+        return TrustView(str(self.root), self.trusted, ())
+
+    async def export(self, session: str | None = None, form: str = "script") -> str:
+        return f"# {form}\n"
 
     def manual(self, topic: str | None = None) -> str:
         if topic not in (None, "keys"):

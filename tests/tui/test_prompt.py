@@ -188,7 +188,7 @@ async def test_every_declared_command_works_as_a_slash_command() -> None:
             await until(pilot, lambda: fake.remembered == ["/" + command.name])  # noqa: B023
             await pilot.pause(0.05)
             assert "failed inside" not in seen(app), command.name
-            if command.name not in ("new",):
+            if command.name not in ("new", "copy", "export", "attach", "filter"):
                 assert len(app.screen_stack) > 1, command.name
 
 

@@ -329,7 +329,7 @@ async def test_moving_by_hunk_file_and_ends() -> None:
         assert view.cursor == len(view.rows) - 1
         await pilot.press("g", "j", "j", "k")
         assert view.cursor == 1
-        await pilot.press("space")
+        await pilot.press("pagedown")
         assert view.scroll_offset.y > 0
 
 

@@ -78,6 +78,15 @@ class Feed:
         """One line of the steward."""
         self._add(LineBlock(sentence, kind, change=change))
 
+    def put(self, block: Block) -> None:
+        """A block of the person's own."""
+        self._add(block)
+
+    def changed(self, block: Block) -> None:
+        """Such a block is not what it was."""
+        if block in self._transcript.blocks:
+            self._transcript.changed(block)
+
     def clear(self) -> None:
         """Another conversation begins."""
         self._transcript.clear()

@@ -13,7 +13,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from steward.tui.looks import Looks, looks_for
-from steward.tui.panel.sections import PanelState, Row, rows
+from steward.tui.panel.sections import FILTERS, Filter, PanelState, Row, rows
+
+LEAST = 24
+"""Cells that panel and conversation have at least."""
 
 
 class SidePanel(ScrollView, can_focus=False):
@@ -37,6 +40,9 @@ class SidePanel(ScrollView, can_focus=False):
             self.change = change
             super().__init__()
 
+    class Filter(Message):
+        """The head of the changes was clicked."""
+
     def __init__(self) -> None:
         super().__init__(id="panel")
         self.fitted = False
@@ -44,6 +50,23 @@ class SidePanel(ScrollView, can_focus=False):
         self.state = PanelState()
         self._rows: list[Row] = []
         self._made_for: tuple[PanelState | None, int, Looks | None] = (None, 0, None)
+
+    @property
+    def filter(self) -> Filter:
+        """Which changes are shown."""
+        return self.state.filter
+
+    def next_filter(self) -> None:
+        """Show the next kind of changes."""
+        at = FILTERS.index(self.filter)
+        self.show(filter=FILTERS[(at + 1) % len(FILTERS)])
+
+    def resize(self, step: int) -> None:
+        """Make it so many cells wider; the conversation keeps its least width."""
+        width = min(max(self.outer_size.width + step, LEAST), max(self.screen.size.width - LEAST, LEAST))
+        self.styles.max_width = width
+        self.styles.min_width = width
+        self.styles.width = width
 
     def show(self, **facts: Any) -> None:
         """Show these facts from now on."""
@@ -65,9 +88,23 @@ class SidePanel(ScrollView, can_focus=False):
     def on_resize(self) -> None:
         self._lay_out()
 
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if event.x <= 0:
+            self.capture_mouse()
+            event.stop()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self.app.mouse_captured is self:  # pyright: ignore[reportUnknownMemberType]
+            self.resize(-event.x)
+
+    def on_mouse_up(self) -> None:
+        self.release_mouse()
+
     def on_click(self, event: events.Click) -> None:
         at = event.y + self.scroll_offset.y
-        if 0 <= at < len(self._rows) and self._rows[at][1]:
+        if at == 0 and event.x > 0:
+            self.post_message(self.Filter())
+        elif 0 <= at < len(self._rows) and self._rows[at][1]:
             self.post_message(self.Review(self._rows[at][1]))
 
     def text(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 Row = tuple[Line, str]
 """A line, and the change that a click on it reviews."""
 
+Filter = Literal["pending", "stale", "applied", "all"]
+
+FILTERS: tuple[Filter, ...] = ("pending", "stale", "applied", "all")
+"""In the order in which the key shows them."""
+
 FILES_SHOWN = 4
 
 
@@ -29,6 +34,7 @@ class PanelState:
     """What the panel shows."""
 
     changes: Sequence[ChangeView] = ()
+    filter: Filter = "pending"
     focus: str = "."
     documents: Sequence[DocumentState] = ()
     skipped: Sequence[tuple[str, str]] = ()
@@ -64,12 +70,20 @@ def _sides(left: Line, right: Line, width: int, looks: Looks) -> Line:
 
 def _changes(state: PanelState, width: int, looks: Looks) -> list[Row]:
     pending = [view for view in state.changes if view.proposal.status == "pending"]
-    found: list[Row] = [(_title("Changes", f"{len(pending)} pending" if pending else "", width, looks), "")]
-    if not pending:
-        found.append(([Segment(" none pending" if state.looked else " …", looks.faint)], ""))
-    for view in pending:
+    note = f"{len(pending)} pending" if pending else ""
+    kind = state.filter
+    shown = [view for view in state.changes if _fits(view, kind)]
+    if kind != "pending":
+        note = f"{len(shown)} {kind}" if kind != "all" else f"{len(shown)} in all"
+    found: list[Row] = [(_title("Changes", note, width, looks), "")]
+    if not shown:
+        none = " no change yet" if kind == "all" else f" none {kind}"
+        found.append(([Segment(none if state.looked else " …", looks.faint)], ""))
+    for view in shown:
         proposal = view.proposal
         badges: Line = []
+        if proposal.status != "pending":
+            badges.append(Segment(f" {proposal.status} ", looks.chip))
         if view.stale:
             badges.append(Segment(" stale ", looks.chip_warning))
         if view.overlaps:
@@ -101,6 +115,16 @@ def _changes(state: PanelState, width: int, looks: Looks) -> list[Row]:
             left = [Segment(f"     {len(rest)} more", looks.faint)]
             found.append((_sides(left, right, width, looks), proposal.id))
     return found
+
+
+def _fits(view: ChangeView, kind: Filter) -> bool:
+    match kind:
+        case "stale":
+            return bool(view.stale)
+        case "all":
+            return True
+        case _:
+            return view.proposal.status == kind
 
 
 def _plus_minus(added: int, removed: int, looks: Looks) -> Line:

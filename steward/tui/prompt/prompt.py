@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from steward.tui.keys import PROMPT, bindings
 from steward.tui.prompt.completion import Choice, CompletionList, Wanted, commands, wanted
 from steward.tui.prompt.recall import Recall
 from steward.visible import visible
@@ -26,14 +28,7 @@ def shown(text: str) -> str:
 class Prompt(TextArea):
     """Several lines. It tells what was sent, and what it wants completed; it knows nothing of the steward."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pageup", "transcript('page_up')", "Page up", show=False),
-        Binding("pagedown", "transcript('page_down')", "Page down", show=False),
-        Binding("ctrl+up", "transcript('scroll_up')", "Scroll up", show=False),
-        Binding("ctrl+down", "transcript('scroll_down')", "Scroll down", show=False),
-        Binding("ctrl+home", "transcript('scroll_home')", "To the top", show=False),
-        Binding("ctrl+end", "transcript('end')", "To the end", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(PROMPT)
 
     DEFAULT_CSS = """
     Prompt, Prompt:focus {
@@ -65,6 +60,12 @@ class Prompt(TextArea):
             self.action = action
             super().__init__()
 
+    class Held(Message):
+        """A shell command was not sent, because it may not have been typed."""
+
+    class SearchHistory(Message):
+        """The person looks for an earlier question."""
+
     class ToTranscript(Message):
         """The person wants to walk through the transcript."""
 
@@ -75,10 +76,13 @@ class Prompt(TextArea):
             tab_behavior="focus",
             show_line_numbers=False,
             highlight_cursor_line=False,
-            placeholder="Ask, or say what to change · / commands · @ files",
+            placeholder="Ask, or say what to change · / commands · @ files · ! shell",
         )
         self.cursor_blink = False
         self.recall = Recall()
+        self.steady: Callable[[], bool] = lambda: True
+        """Whether the last key came as from a hand."""
+        self._pasted = False
         self._completion = completion
         self._wanted: Wanted | None = None
         self._quiet = False
@@ -95,6 +99,7 @@ class Prompt(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        self._pasted = True
         if result := self._replace_via_keyboard(shown(event.text), *self.selection):
             self.move_cursor(result.end_location)
 
@@ -158,12 +163,21 @@ class Prompt(TextArea):
         text = self.text.strip("\n")
         if not text.strip():
             return
+        if text.startswith("!") and (self._pasted or not self.steady()):
+            self._pasted = False
+            self.post_message(self.Held())
+            return
+        self._pasted = False
         self._quiet = True
         self.clear()
         self.history.clear()
         self._dismiss()
         self.recall.remember(text)
         self.post_message(self.Sent(text))
+
+    def action_search_history(self) -> None:
+        """Look for an earlier question."""
+        self.post_message(self.SearchHistory())
 
     def action_transcript(self, action: str) -> None:
         """Move the transcript without leaving the prompt."""

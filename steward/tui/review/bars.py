@@ -25,6 +25,10 @@ class Title(Widget, can_focus=False):
         super().__init__()
         self.review: Review | None = None
         self.note = ""
+        self.left_out = ""
+        """What is left out, in few words."""
+        self.comments = 0
+        """Comments that are not sent yet."""
 
     def render_line(self, y: int) -> Strip:
         looks, width = looks_for(self), self.size.width
@@ -42,6 +46,10 @@ class Title(Widget, can_focus=False):
             badges.append(("overlaps", looks.chip_warning))
         if review.hidden:
             badges.append((f"{review.hidden} hidden", looks.chip_error))
+        if self.left_out:
+            badges.append((f"without {self.left_out}", looks.chip_warning))
+        if self.comments:
+            badges.append((sentences.count(self.comments, "comment"), looks.chip))
         for text, style in badges:
             left.extend([Segment(f" {text} ", style), Segment(" ", back)])
         facts = f"{sentences.count(len(proposal.files), 'file')} +{added} −{removed}"

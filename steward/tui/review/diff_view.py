@@ -9,25 +9,27 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from steward.tui.highlight import Token
+from steward.tui.keys import DIFF, bindings
 from steward.tui.lines import Line
 from steward.tui.looks import Looks, looks_for
 from steward.tui.review.colours import Side
-from steward.tui.review.paint import Shape, height, paint
-from steward.tui.review.rows import CodeRow, FileRow, HunkRow, Row, rows_of
+from steward.tui.review.paint import Brush, Shape, height, paint, with_edge
+from steward.tui.review.rows import CodeRow, CommentRow, FileRow, HunkRow, Row, TextRow, rows_of
 
 if TYPE_CHECKING:
     from steward.proposals.diff import FileDiff
+    from steward.proposals.diff import Line as DiffLine
     from steward.service.views import Review
+    from steward.tui.review.parts import Taken
+    from steward.tui.review.reading import Reading
 
 SPLIT_WIDTH = 132
 """From this width on the two sides stand side by side, unless the person chose otherwise."""
@@ -39,22 +41,7 @@ KEPT = 4_000
 class DiffView(ScrollView, can_focus=True):
     """A review's rows with a cursor. It knows nothing of applying."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "line(1)", "Line", show=False),
-        Binding("k,up", "line(-1)", "Line", show=False),
-        Binding("right_square_bracket", "hunk(1)", "Next hunk", show=False),
-        Binding("left_square_bracket", "hunk(-1)", "Previous hunk", show=False),
-        Binding("n", "file(1)", "Next file", show=False),
-        Binding("p", "file(-1)", "Previous file", show=False),
-        Binding("g,home", "edge(0)", "Top", show=False),
-        Binding("G,end", "edge(1)", "End", show=False),
-        Binding("space,pagedown", "page(1)", "Page", show=False),
-        Binding("pageup", "page(-1)", "Page", show=False),
-        Binding("v", "sides", "Side by side", show=False),
-        Binding("w", "widen", "More context", show=False),
-        Binding("full_stop", "hit(1)", "Next hit", show=False),
-        Binding("comma", "hit(-1)", "Previous hit", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(DIFF)
 
     DEFAULT_CSS = """
     DiffView {
@@ -78,6 +65,12 @@ class DiffView(ScrollView, can_focus=True):
         self.split: bool | None = None
         """Side by side or not; ``None`` decides by width."""
         self.context = 3
+        self.reading: Reading | None = None
+        """What is left out of the change and said about it."""
+        self.since = False
+        """Whether only what changed since the last look is shown."""
+        self.mark: int | None = None
+        """The row where a range begins that ends at the cursor."""
         self._diffs: tuple[FileDiff, ...] = ()
         self._rows: list[Row] = []
         self._starts: list[int] = [0]
@@ -87,17 +80,19 @@ class DiffView(ScrollView, can_focus=True):
         self._sides: dict[tuple[int, bool], Side] = {}
         self._uncoloured: set[tuple[int, bool, int]] = set()
         self._colouring = False
+        self._about: list[TextRow] | None = None
         self._pattern: re.Pattern[str] | None = None
         self._hits: list[int] = []
 
     # What is shown
 
-    def show(self, review: Review) -> None:
+    def show(self, review: Review, reading: Reading) -> None:
         """Show a review from its top, with the context it came with."""
-        self.review = review
+        self.review, self.reading = review, reading
+        self.since, self.mark = False, None
         self.cursor = 0
         self.context = 3
-        self._diffs = review.diffs
+        self._diffs, self._about = review.diffs, None
         self._sides = {}
         self._rebuild()
         self.scroll_to(y=0, animate=False, immediate=True)
@@ -109,6 +104,11 @@ class DiffView(ScrollView, can_focus=True):
         return self.size.width >= SPLIT_WIDTH if self.split is None else self.split
 
     @property
+    def diffs(self) -> tuple[FileDiff, ...]:
+        """The files that are shown, with the context and in the mode they are shown in."""
+        return self._diffs
+
+    @property
     def rows(self) -> Sequence[Row]:
         """What stands on each row."""
         return self._rows
@@ -118,7 +118,9 @@ class DiffView(ScrollView, can_focus=True):
         if self.review is None:
             return
         kept = self._rows[self.cursor] if self.cursor < len(self._rows) else None
-        self._rows = rows_of(self.review, self._diffs, self.is_split)
+        comments = self.reading.comments if self.reading is not None else ()
+        self._rows = rows_of(self.review, self._diffs, self.is_split, comments, self._about)
+        self.mark = None
         if isinstance(kept, CodeRow):
             self.cursor = self._near(kept)
         else:
@@ -163,6 +165,35 @@ class DiffView(ScrollView, can_focus=True):
             self._lay_out()
             self.scroll_to(y=self._starts[min(top, len(self._starts) - 1)], animate=False, immediate=True)
 
+    def repaint(self) -> None:
+        """What is left out is not what it was."""
+        self._painted.clear()
+        self.refresh()
+
+    def changed(self) -> None:
+        """What is said about the change is not what it was."""
+        self._rebuild()
+        self._keep_in_view()
+        self.post_message(self.Moved())
+
+    def show_since(self, since: bool) -> None:
+        """Show only what changed since the last look, or the whole change again."""
+        if self.review is None or self.reading is None:
+            return
+        self.since, self.context = since, 3
+        self._about = None
+        self._diffs = self.review.diffs
+        if since and self.reading.before is not None:
+            self._diffs, told = self.reading.since()
+            head = f"Only what changed since you looked at {self.reading.before.short_stamp}:"
+            self._about = [TextRow(head, "warning"), *(TextRow(text, "note") for text in told)]
+        self._sides = {}
+        self.cursor = 0
+        self._rows = []
+        self._rebuild()
+        self.scroll_to(y=0, animate=False, immediate=True)
+        self.post_message(self.Moved())
+
     def action_sides(self) -> None:
         """Switch between one column and two."""
         self.split = not self.is_split
@@ -178,13 +209,61 @@ class DiffView(ScrollView, can_focus=True):
 
         steps = [3, 12, WHOLE]
         self.context = steps[(steps.index(self.context) + 1) % len(steps)]
-        context, changes = self.context, [diff.change for diff in self.review.diffs]
+        context, changes = self.context, [diff.change for diff in self._diffs]
         diffs = await asyncio.to_thread(lambda: tuple(file_diff(change, context) for change in changes))
         if self.context == context:
             self._diffs = diffs
             self._rebuild()
             self._keep_in_view()
             self.post_message(self.Moved())
+
+    # What the keys act on
+
+    @property
+    def chosen(self) -> list[CodeRow]:
+        """The lines of the range, or the one under the cursor; only those of the cursor's file."""
+        if not self._rows:
+            return []
+        here = self._rows[self.cursor]
+        first, last = self._range()
+        return [
+            row for row in self._rows[first : last + 1] if isinstance(row, CodeRow) and row.file == here.file
+        ]
+
+    def _range(self) -> tuple[int, int]:
+        anchor = self.cursor if self.mark is None else self.mark
+        return min(anchor, self.cursor), max(anchor, self.cursor)
+
+    def action_range(self) -> None:
+        """Begin a range at the cursor, or let it go."""
+        self.mark = self.cursor if self.mark is None else None
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def action_extend(self, step: int) -> None:
+        """One row further with the range."""
+        if self.mark is None:
+            self.mark = self.cursor
+        self.move_to(self.cursor + step)
+
+    def lines_at(self, row: Row) -> Sequence[DiffLine]:
+        """The lines of the hunk or the file that a row stands in."""
+        if self.reading is None or isinstance(row, TextRow | FileRow | CommentRow):
+            return ()
+        if isinstance(row, HunkRow):
+            return self._diffs[row.file].hunks[row.hunk].lines
+        hunk = self.reading.parts.hunk_of(row.file, row.new or row.old)
+        return hunk.lines if hunk is not None else ()
+
+    def _is_out(self, file: int, line: DiffLine | None) -> bool:
+        return not self.since and self.reading is not None and self.reading.parts.is_out(file, line)
+
+    def _taken(self, row: FileRow | HunkRow) -> Taken:
+        if self.since or self.reading is None:
+            return "whole"
+        if isinstance(row, FileRow):
+            return self.reading.parts.taken_file(row.file)
+        return self.reading.parts.taken(row.file, self._diffs[row.file].hunks[row.hunk].lines)
 
     # Moving
 
@@ -294,7 +373,9 @@ class DiffView(ScrollView, can_focus=True):
                 lines = (row.old, row.new) if row.old is not row.new else (row.old,)
                 if any(line is not None and self._pattern.search(line.text) for line in lines):
                     self._hits.append(index)
-            elif isinstance(row, FileRow) and self._pattern.search(row.path):
+            elif (isinstance(row, FileRow) and self._pattern.search(row.path)) or (
+                isinstance(row, CommentRow) and self._pattern.search(row.text)
+            ):
                 self._hits.append(index)
 
     def _matches(self, text: str) -> list[tuple[int, int]]:
@@ -323,11 +404,15 @@ class DiffView(ScrollView, can_focus=True):
             if len(self._painted) > KEPT:
                 self._painted.clear()
             missing = len(self._uncoloured)
-            lines = paint(self._rows[index], self._shape, looks_for(self), self._tokens, self._matches)
+            brush = Brush(
+                self._shape, looks_for(self), self._tokens, self._matches, self._is_out, self._taken
+            )
+            lines = paint(self._rows[index], brush)
             if len(self._uncoloured) == missing:
                 self._painted[index] = lines
         at = y - self._starts[index]
-        return (lines[at] if at < len(lines) else []), index == self.cursor
+        first, last = self._range()
+        return (lines[at] if at < len(lines) else []), first <= index <= last
 
     def render_line(self, y: int) -> Strip:
         looks = looks_for(self)
@@ -336,7 +421,7 @@ class DiffView(ScrollView, can_focus=True):
             self._painted_for = looks
         line, here = self._line(y + self.scroll_offset.y)
         if here and line:
-            line = _with_edge(line, looks)
+            line = with_edge(line, looks)
         if self._uncoloured and not self._colouring:
             self._colouring = True
             self.call_later(self._start_colouring)
@@ -362,11 +447,3 @@ class DiffView(ScrollView, can_focus=True):
         finally:
             self._colouring = False
         self.refresh()
-
-
-def _with_edge(line: Line, looks: Looks) -> Line:
-    """The line with the mark of the cursor in its first cell."""
-    first, *rest = line
-    text, style, _ = first
-    edge = (style or Style()) + Style(color=looks.primary.color, bold=True)
-    return [Segment("▌", edge), Segment(text[1:], style), *rest] if text else line

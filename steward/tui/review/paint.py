@@ -16,13 +16,34 @@ from steward.tui.lines import TAB, fold, fold_height, pad, plain, shorten_path, 
 from steward.tui.lines import Line as ScreenLine
 from steward.tui.looks import Looks
 from steward.tui.marks import pieces
-from steward.tui.review.rows import CodeRow, FileRow, HunkRow, Row, TextRow
+from steward.tui.review.rows import CodeRow, CommentRow, FileRow, HunkRow, Row, TextRow
 
 if TYPE_CHECKING:
     from steward.proposals.diff import Line
+    from steward.tui.review.parts import Taken
+
+OUT = "○"
+"""Stands in the place of the sign of a line that is left out."""
+
+LEFT: dict[Taken, str] = {"whole": "", "part": " some left out ", "none": " left out "}
 
 TokensOf = Callable[[int, bool, int], Sequence[Token]]
 """Tokens of a line: file, whether the old side, line number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brush:
+    """All that painting a row needs besides the row."""
+
+    shape: Shape
+    looks: Looks
+    tokens: TokensOf
+    matches: Callable[[str], Sequence[tuple[int, int]]]
+    """Where a search finds something in a text."""
+    is_out: Callable[[int, Line | None], bool]
+    """Whether a line of a file is left out of the change."""
+    taken: Callable[[FileRow | HunkRow], Taken]
+    """How much of a file or hunk is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +82,8 @@ def shown_text(line: Line) -> str:
 
 def height(row: Row, shape: Shape) -> int:
     """How many screen lines a row takes."""
+    if isinstance(row, CommentRow):
+        return len(wrap([Segment(f"{row.where} · {plain(row.text)}")], shape.width - 5))
     if not isinstance(row, CodeRow):
         return len(wrap([Segment(plain(row.text))], shape.width - 4)) if isinstance(row, TextRow) else 1
     most = 1
@@ -70,33 +93,33 @@ def height(row: Row, shape: Shape) -> int:
     return most
 
 
-def paint(
-    row: Row,
-    shape: Shape,
-    looks: Looks,
-    tokens: TokensOf,
-    matches: Callable[[str], Sequence[tuple[int, int]]],
-) -> list[ScreenLine]:
+def paint(row: Row, brush: Brush) -> list[ScreenLine]:
     """The lines of a row, each exactly as wide as the view."""
+    shape, looks = brush.shape, brush.looks
     match row:
         case TextRow():
             return _text(row, shape, looks)
         case FileRow():
-            return [_file(row, shape, looks)]
+            return [_file(row, shape, looks, brush.taken(row))]
+        case CommentRow():
+            return _said(row, shape, looks)
         case HunkRow():
             text = f" {row.header}"
             note = f"hunk {row.hunk + 1} of {row.of} " if row.of > 1 else ""
-            gap = max(shape.width - len(text) - len(note), 1)
-            return [[Segment(text + " " * gap, looks.hunk), Segment(note, looks.hunk)]]
+            chip = LEFT[brush.taken(row)]
+            gap = max(shape.width - len(text) - len(note) - len(chip), 1)
+            left = [Segment(chip, looks.chip_warning)] if chip else []
+            return [[Segment(text + " " * gap, looks.hunk), *left, Segment(note, looks.hunk)]]
         case CodeRow():
             if shape.split:
-                return _both(row, shape, looks, tokens, matches)
+                return _both(row, brush)
             line = row.old if row.old is not None else row.new
             assert line is not None
             old = row.new is None
-            body = _body(line, row.file, old, shape.room(True), looks, tokens, matches)
+            out = brush.is_out(row.file, line)
+            body = _body(line, row.file, old, shape.room(True), brush)
             return [
-                [*_numbers(row, line, shape, looks, first=index == 0), *part]
+                [*_numbers(row, line, shape, looks, out, first=index == 0), *part]
                 for index, part in enumerate(body)
             ]
 
@@ -116,12 +139,20 @@ def _text(row: TextRow, shape: Shape, looks: Looks) -> list[ScreenLine]:
     return [pad(line, shape.width, looks.base) for line in wrap(spans, shape.width - 1, first, rest)]
 
 
-def _file(row: FileRow, shape: Shape, looks: Looks) -> ScreenLine:
+def _said(row: CommentRow, shape: Shape, looks: Looks) -> list[ScreenLine]:
+    margin = [Segment(" " * 4, looks.user)]
+    mark = [Segment("  ❝ ", looks.user_mark)]
+    spans = [Segment(f"{row.where} · ", looks.user_mark), Segment(plain(row.text), looks.user)]
+    return [pad(line, shape.width, looks.user) for line in wrap(spans, shape.width - 1, mark, margin)]
+
+
+def _file(row: FileRow, shape: Shape, looks: Looks, taken: Taken) -> ScreenLine:
     word = {"create": "new", "delete": "deleted", "rename": "renamed", "modify": "changed"}.get(
         row.action, row.action
     )
     counts = f"+{row.added} −{row.removed} "
-    room = shape.width - len(counts) - len(word) - 6
+    chip = LEFT[taken]
+    room = shape.width - len(counts) - len(word) - len(chip) - 6
     path = plain(row.path)
     if row.old_path:
         path = f"{plain(row.old_path)} → {path}"
@@ -131,11 +162,14 @@ def _file(row: FileRow, shape: Shape, looks: Looks) -> ScreenLine:
         Segment(shorten_path(path, max(room, 8)), bold),
     ]
     plus, minus = f"+{row.added}", f"−{row.removed}"
-    gap = max(shape.width - width_of(line) - len(plus) - len(minus) - 2, 1)
+    gap = max(shape.width - width_of(line) - len(plus) - len(minus) - len(chip) - 3, 1)
+    left = [Segment(chip, looks.chip_warning)] if chip else []
     return pad(
         [
             *line,
             Segment(" " * gap, bold),
+            *left,
+            Segment(" ", bold),
             Segment(plus + " ", bold + Style(color=looks.ok.color)),
             Segment(minus + " ", bold + Style(color=looks.error.color)),
         ],
@@ -144,8 +178,10 @@ def _file(row: FileRow, shape: Shape, looks: Looks) -> ScreenLine:
     )
 
 
-def _styles(sign: str, looks: Looks) -> tuple[Style, Style, Style]:
+def _styles(sign: str, looks: Looks, out: bool = False) -> tuple[Style, Style, Style]:
     """Of the line, of its emphasised words, of its sign."""
+    if out:
+        return looks.hunk, looks.hunk, looks.hunk
     match sign:
         case "+":
             return looks.added, looks.added_word, looks.added_mark
@@ -155,38 +191,35 @@ def _styles(sign: str, looks: Looks) -> tuple[Style, Style, Style]:
             return looks.base, looks.base, looks.faint
 
 
-def _numbers(row: CodeRow, line: Line, shape: Shape, looks: Looks, first: bool) -> ScreenLine:
+def _numbers(row: CodeRow, line: Line, shape: Shape, looks: Looks, out: bool, *, first: bool) -> ScreenLine:
     """The gutter of a unified row."""
-    style, _, sign_style = _styles(line.sign, looks)
+    style, _, sign_style = _styles(line.sign, looks, out)
     number = style + Style(color=looks.faint.color)
     digits = shape.digits
     if not first or line.sign == "\\":
         return [Segment(" " * (2 * digits + 3), number), Segment("  ", sign_style)]
     old = str(line.old_no) if row.old is not None and line.old_no else ""
     new = str(line.new_no) if row.new is not None and line.new_no else ""
-    sign = line.sign.replace("-", "−")
+    sign = OUT if out else line.sign.replace("-", "−")
     return [Segment(f" {old:>{digits}} {new:>{digits}} ", number), Segment(f"{sign} ", sign_style)]
 
 
-def _both(
-    row: CodeRow,
-    shape: Shape,
-    looks: Looks,
-    tokens: TokensOf,
-    matches: Callable[[str], Sequence[tuple[int, int]]],
-) -> list[ScreenLine]:
+def _both(row: CodeRow, brush: Brush) -> list[ScreenLine]:
+    shape, looks = brush.shape, brush.looks
     sides: list[list[ScreenLine]] = []
     for line, old in ((row.old, True), (row.new, False)):
         width = shape.half if old else shape.width - 1 - shape.half
         if line is None:
             sides.append([[Segment(" " * width, looks.void)]])
             continue
-        style, _, sign_style = _styles(line.sign, looks)
+        out = brush.is_out(row.file, line)
+        style, _, sign_style = _styles(line.sign, looks, out)
         number = style + Style(color=looks.faint.color)
         laid: list[ScreenLine] = []
-        for index, part in enumerate(_body(line, row.file, old, shape.room(old), looks, tokens, matches)):
+        for index, part in enumerate(_body(line, row.file, old, shape.room(old), brush)):
             at = (line.old_no if old else line.new_no) if index == 0 and line.sign != "\\" else None
             sign = line.sign.replace("-", "−") if index == 0 and line.sign != "\\" else " "
+            sign = OUT if out and index == 0 else sign
             gutter = [
                 Segment(f" {at or '':>{shape.digits}} ", number),
                 Segment(f"{sign} ", sign_style),
@@ -199,7 +232,8 @@ def _both(
         for side, (laid, old) in enumerate(zip(sides, (True, False), strict=True)):
             width = shape.half if old else shape.width - 1 - shape.half
             source = row.old if old else row.new
-            fill = looks.void if source is None else _styles(source.sign, looks)[0]
+            out = source is None or brush.is_out(row.file, source)
+            fill = looks.void if source is None else _styles(source.sign, looks, out)[0]
             joined.extend(pad(laid[depth] if depth < len(laid) else [], width, fill))
             if side == 0:
                 joined.append(Segment("│", looks.faint))
@@ -238,26 +272,19 @@ def _by_character(text: str) -> list[tuple[str, bool]]:
     return found
 
 
-def _body(
-    line: Line,
-    file: int,
-    old: bool,
-    room: int,
-    looks: Looks,
-    tokens: TokensOf,
-    matches: Callable[[str], Sequence[tuple[int, int]]],
-) -> list[ScreenLine]:
+def _body(line: Line, file: int, old: bool, room: int, brush: Brush) -> list[ScreenLine]:
     """The text of a line, folded and filled to ``room`` cells."""
-    style, word_style, _ = _styles(line.sign, looks)
+    looks, out = brush.looks, brush.is_out(file, line)
+    style, word_style, _ = _styles(line.sign, looks, out)
     if line.sign == "\\":
         text = "⧵ " + line.text.strip()
         return [pad(part, room, looks.base) for part in fold([Segment(text, looks.quote)], room)]
     text = line.text
     number = line.old_no if old else line.new_no
     cells = None if text.isascii() and text.isprintable() and line.ending != "\r\n" else _cells(line)
-    kinds = tokens(file, old, number) if number else ()
+    kinds = brush.tokens(file, old, number) if number and not out else ()
     spans = line.spans
-    found = matches(text)
+    found = brush.matches(text)
     cuts = {0, len(text)}
     for ranges in (kinds, spans, found):
         for part in ranges:
@@ -298,3 +325,11 @@ def _special(kind: str, style: Style, looks: Looks) -> Style:
             return style + Style(color=looks.faint.color, bold=False)
         case _:
             return style
+
+
+def with_edge(line: ScreenLine, looks: Looks) -> ScreenLine:
+    """The line with the mark of the cursor in its first cell."""
+    first, *rest = line
+    text, style, _ = first
+    edge = (style or Style()) + Style(color=looks.primary.color, bold=True)
+    return [Segment("▌", edge), Segment(text[1:], style), *rest] if text else line

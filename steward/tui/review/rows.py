@@ -10,6 +10,7 @@ from steward.tui import sentences
 
 if TYPE_CHECKING:
     from steward.proposals.diff import FileDiff, Hunk, Line
+    from steward.service.revising import Comment
     from steward.service.views import Review
 
 Level = Literal["plain", "note", "warning"]
@@ -56,12 +57,35 @@ class CodeRow:
     new: Line | None
 
 
-Row = TextRow | FileRow | HunkRow | CodeRow
+@dataclass(frozen=True, slots=True)
+class CommentRow:
+    """What the person says about the lines above it; ``index`` is its place among the comments."""
+
+    file: int
+    index: int
+    where: str
+    text: str
 
 
-def rows_of(review: Review, diffs: Sequence[FileDiff], split: bool) -> list[Row]:
-    """The rows of the whole review; ``diffs`` may hold more context than the review came with."""
-    rows: list[Row] = list(_about(review))
+Row = TextRow | FileRow | HunkRow | CodeRow | CommentRow
+
+
+def rows_of(
+    review: Review,
+    diffs: Sequence[FileDiff],
+    split: bool,
+    comments: Sequence[Comment] = (),
+    about: Sequence[TextRow] | None = None,
+) -> list[Row]:
+    """The rows of the whole review; ``diffs`` may hold more context than the review came with.
+
+    Each comment stands below the last of its lines, else below the head of its file. ``about`` takes the place of
+    what is said before the first file.
+    """
+    rows: list[Row] = list(_about(review) if about is None else about)
+    said: dict[str, list[tuple[int, Comment]]] = {}
+    for index, comment in enumerate(comments):
+        said.setdefault(comment.path, []).append((index, comment))
     banners: dict[str, list[str]] = {}
     for path, text in review.banners:
         banners.setdefault(path, []).append(text)
@@ -85,10 +109,32 @@ def rows_of(review: Review, diffs: Sequence[FileDiff], split: bool) -> list[Row]
             rows.append(TextRow(notice, "note", number))
         if diff.binary:
             rows.append(TextRow(_binary(diff), "note", number))
+        waiting = dict(said.get(change.path, ()))
+        head = len(rows)
         for index, hunk in enumerate(diff.hunks):
             rows.append(HunkRow(number, index, len(diff.hunks), hunk.header))
-            rows.extend(_split(number, index, hunk) if split else _unified(number, index, hunk))
+            for row in _split(number, index, hunk) if split else _unified(number, index, hunk):
+                rows.append(row)
+                for place, comment in tuple(waiting.items()):
+                    if _ends_at(comment, row):
+                        del waiting[place]
+                        rows.append(_comment(number, place, comment))
+        rows[head:head] = [_comment(number, place, comment) for place, comment in waiting.items()]
     return rows
+
+
+def _ends_at(comment: Comment, row: CodeRow) -> bool:
+    line = row.old if comment.side == "base" else row.new
+    number = line and (line.old_no if comment.side == "base" else line.new_no)
+    return number == comment.last
+
+
+def _comment(file: int, index: int, comment: Comment) -> CommentRow:
+    lines = (
+        f"line {comment.first}" if comment.first == comment.last else f"lines {comment.first}–{comment.last}"
+    )
+    side = " before" if comment.side == "base" else ""
+    return CommentRow(file, index, f"{lines}{side}", comment.text)
 
 
 def _about(review: Review) -> Iterator[TextRow]:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input
 
 from steward.errors import StewardError
-from steward.service.commands import COMMANDS
 from steward.tui import sentences
+from steward.tui.keys import REVIEW, bindings, entry
 from steward.tui.lines import plain
 from steward.tui.review.bars import Place, Title
 from steward.tui.review.confirm import Confirm, Deed
 from steward.tui.review.diff_view import DiffView
+from steward.tui.review.one_line import OneLine
+from steward.tui.review.reading import Reading, Readings
+from steward.tui.review.rework import Rework
 from steward.tui.review.rows import CodeRow, FileRow, HunkRow, TextRow
 from steward.tui.status import KeyBar
 from steward.visible import visible
 
 if TYPE_CHECKING:
+    from textual.app import App
+
     from steward.proposals import Proposal
     from steward.service import Steward
     from steward.service.views import Review
@@ -32,18 +36,10 @@ if TYPE_CHECKING:
 TOO_SOON = "That key came too soon after another, or before this could be read; press y once more."
 
 
-class ReviewScreen(Screen[None]):
+class ReviewScreen(Rework):
     """Shows one change. What it applies is what it has drawn, by stamp."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "back", "Back"),
-        Binding("slash", "search", "Search"),
-        *(
-            Binding(command.key, f"decide('{command.name}')", command.help)
-            for command in COMMANDS
-            if command.where == "review"
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(REVIEW)
 
     DEFAULT_CSS = """
     ReviewScreen { background: $background; layers: base above; overflow: hidden; }
@@ -60,11 +56,23 @@ class ReviewScreen(Screen[None]):
             self.kind = kind
             super().__init__()
 
-    def __init__(self, steward: Steward, keyboard: Keyboard, change: str | None, then: str = "") -> None:
-        """``change`` is an id (the newest pending change); ``then`` is a command to ask for once it is drawn."""
+    def __init__(
+        self,
+        steward: Steward,
+        keyboard: Keyboard,
+        change: str | None,
+        then: str = "",
+        readings: Readings | None = None,
+    ) -> None:
+        """``change`` is an id (the newest pending change); ``then`` is a command to ask for once it is drawn.
+
+        ``readings`` remembers what was read before.
+        """
         super().__init__()
         self._steward = steward
         self._keyboard = keyboard
+        self._readings = readings if readings is not None else Readings()
+        self.reading: Reading | None = None
         self._change = change
         self._then = then
         self._input_for = ""
@@ -77,12 +85,12 @@ class ReviewScreen(Screen[None]):
         yield Title()
         yield DiffView()
         yield Confirm()
-        yield Input()
+        yield OneLine(select_on_focus=False)
         yield Place()
         yield KeyBar(self._keys())
 
     def on_mount(self) -> None:
-        self.query_one(Input).cursor_blink = False
+        self.query_one(OneLine).cursor_blink = False
         self.query_one(DiffView).focus()
         self.query_one(Title).note = "…"
         self.run_worker(self._load(), group="load", exclusive=True, exit_on_error=False)
@@ -101,8 +109,9 @@ class ReviewScreen(Screen[None]):
         before = self.review
         self._change = review.proposal.id
         self.review = review
+        self.reading = self._readings.of(review)
         self.query_one(Title).review = review
-        self.query_one(Title).refresh()
+        self._reworked()
         view, place = self.query_one(DiffView), self.query_one(Place)
         same = before is not None and before.proposal.stamp == review.proposal.stamp
         if same and view.review is not None and _alike(before, review):
@@ -110,17 +119,26 @@ class ReviewScreen(Screen[None]):
         self.query_one(Confirm).close()
         self.drawn = None
         at = view.cursor
-        view.show(review)
+        view.show(review, self.reading)
         if same:
             view.move_to(at)
         elif before is not None:
+            self._to_first_file()
             place.say(
                 f"{review.proposal.id} is not what you were reading: its stamp was "
                 f"{before.proposal.short_stamp} and now is {review.proposal.short_stamp}. Read it again."
             )
         else:
             self._to_first_file()
+        self._reworked()
+
+    def _reworked(self) -> None:
+        title = self.query_one(Title)
+        title.left_out = self.reading.parts.sentence if self.reading is not None else ""
+        title.comments = len(self.reading.comments) if self.reading is not None else 0
+        title.refresh()
         self.query_one(KeyBar).show(self._keys())
+        self._say_where()
 
     def look_again(self) -> None:
         """The changes may have moved."""
@@ -151,10 +169,12 @@ class ReviewScreen(Screen[None]):
         parts: list[str] = []
         files = sum(isinstance(row, FileRow) for row in view.rows)
         if not isinstance(row, TextRow) and view.review is not None:
-            path = view.review.diffs[row.file].path
+            path = view.diffs[row.file].path
             parts.append(plain(path) + (f" ({row.file + 1} of {files})" if files > 1 else ""))
         if isinstance(row, CodeRow | HunkRow) and view.review is not None:
             parts.append(f"hunk {row.hunk + 1}")
+        if view.mark is not None:
+            parts.append(f"range of {sentences.count(len(view.chosen), 'line')}")
         at, of = view.hits
         if of:
             parts.append(f"hit {at} of {of}" if at else sentences.count(of, "hit"))
@@ -167,22 +187,28 @@ class ReviewScreen(Screen[None]):
     def _keys(self) -> tuple[tuple[str, str, str], ...]:
         status = self.review.proposal.status if self.review is not None else "pending"
         stale = bool(self.review is not None and self.review.stale)
-        keys: list[tuple[str, str, str]] = []
+        reading, names = self.reading, list[tuple[str, ...]]()
         if status == "pending":
-            keys.append(("b", "rebase", "b") if stale else ("a", "apply", "a"))
-            keys.append(("d", "discard", "d"))
+            names.append(("rebase-change",) if stale else ("apply-change",))
+            names += [("discard-change",), ("take-hunk",), ("take-line",), ("comment",)]
+            if reading is not None and reading.comments:
+                names.append(("send-comments",))
+            names.append(("edit",))
         elif status == "applied":
-            keys.append(("u", "undo", "u"))
-        keys += [
-            ("esc", "back", "escape"),
-            ("] [", "hunk", "right_square_bracket"),
-            ("n p", "file", "n"),
-            ("v", "sides", "v"),
-            ("w", "wider", "w"),
-            ("/", "search", "slash"),
-            (". ,", "hits", "full_stop"),
-            ("g G", "ends", "g"),
+            names.append(("undo-change",))
+        if reading is not None and reading.before is not None:
+            names.append(("since",))
+        names += [
+            ("back",),
+            ("next-hunk", "previous-hunk"),
+            ("next-file", "previous-file"),
+            ("range",),
+            ("sides",),
+            ("widen",),
+            ("search",),
         ]
+        app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
+        keys = [entry(app, *name) for name in names]
         return tuple(keys)
 
     # Keys
@@ -219,8 +245,11 @@ class ReviewScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Leave the line being typed, or the review."""
+        view = self.query_one(DiffView)
         if self._input_for:
             self._close_input()
+        elif view.mark is not None:
+            view.action_range()
         else:
             self.dismiss()
 
@@ -241,6 +270,10 @@ class ReviewScreen(Screen[None]):
             case "apply-change":
                 if proposal.status != "pending":
                     place.say(f"{proposal.id} is {proposal.status}; only a pending change can be applied.")
+                elif self.query_one(DiffView).since:
+                    place.say("Only what changed since your last look is shown; i shows the whole change.")
+                elif self.reading is not None and self.reading.parts:
+                    self._work(self.choose(review, self.reading))
                 elif review.stale:
                     named = ", ".join(file.path for file in review.stale)
                     place.say(f"{proposal.id} is stale ({named}) and cannot be applied; b re-anchors it.")
@@ -347,17 +380,18 @@ class ReviewScreen(Screen[None]):
         """Type what to find."""
         self._open_input("search", "find in this change · enter finds, esc leaves")
 
-    def _open_input(self, purpose: str, hint: str) -> None:
-        line = self.query_one(Input)
+    def _open_input(self, purpose: str, hint: str, value: str = "") -> None:
+        line = self.query_one(OneLine)
         self._input_for = purpose
         line.placeholder = plain(hint)
-        line.value = ""
+        line.value = visible(value, keep="")
+        line.cursor_position = len(line.value)
         line.display = True
         line.focus()
 
     def _close_input(self) -> None:
         self._input_for = ""
-        self.query_one(Input).display = False
+        self.query_one(OneLine).display = False
         self.query_one(DiffView).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -372,6 +406,8 @@ class ReviewScreen(Screen[None]):
             self._say_where()
             if text and not found:
                 self.query_one(Place).say(f"“{text}” is not in this change.")
+        elif purpose == "comment":
+            self.commented(text)
         elif purpose == "discard" and self.review is not None and not self._deciding:
             self._work(self._discard(self.review.proposal, text))
 

@@ -1,0 +1,199 @@
+"""Every key of the screen, declared once: binding, name in ``[keys]``, row of the help, entry of the bar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from textual.binding import Binding, BindingType
+
+from steward.errors import ConfigError
+from steward.service.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from textual.app import App
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One deed of a key. ``keys`` are Textual's names, the first of them the one that is shown."""
+
+    name: str
+    keys: str
+    action: str
+    help: str
+    short: str = ""
+    """What the bar of keys calls it; empty for what the bar does not name."""
+    priority: bool = False
+    """It works whatever has the focus, and so cannot be a key that types a character."""
+
+
+MAIN: tuple[Key, ...] = (
+    *(
+        Key(c.name, c.key, f"command('{c.name}')", c.help, c.short, priority=True)
+        for c in COMMANDS
+        if c.where == "main" and c.key
+    ),
+    Key("panel", "ctrl+b", "panel", "Show or hide the side panel", "panel", priority=True),
+    Key("panel-narrower", "f7", "resize_panel(-4)", "Make the side panel narrower", priority=True),
+    Key("panel-wider", "f8", "resize_panel(4)", "Make the side panel wider", priority=True),
+    Key("calls", "ctrl+o", "fold", "Open or close all calls", "open calls"),
+    Key("palette", "ctrl+p", "command_palette", "Find a command by its name", "palette", priority=True),
+    Key("interrupt", "escape", "interrupt", "Stop the turn"),
+    Key(
+        "stop", "ctrl+c", "stop_or_leave", "Copy, stop or clear; twice within a second leaves", priority=True
+    ),
+    Key("suspend", "ctrl+z", "suspend_process", "Suspend the program", priority=True),
+)
+"""Keys of the conversation's screen."""
+
+PROMPT: tuple[Key, ...] = (
+    Key("search-history", "ctrl+r", "search_history", "Search what you asked before"),
+    Key("page-up", "pageup", "transcript('page_up')", "Conversation a page up"),
+    Key("page-down", "pagedown", "transcript('page_down')", "Conversation a page down"),
+    Key("scroll-up", "ctrl+up", "transcript('scroll_up')", "Conversation a line up"),
+    Key("scroll-down", "ctrl+down", "transcript('scroll_down')", "Conversation a line down"),
+    Key("conversation-top", "ctrl+home", "transcript('scroll_home')", "To the top of the conversation"),
+    Key("conversation-end", "ctrl+end", "transcript('end')", "To the end of the conversation"),
+)
+"""Keys while typing."""
+
+REVIEW: tuple[Key, ...] = (
+    *(
+        Key(c.name, c.key, f"decide('{c.name}')", c.help, c.short)
+        for c in COMMANDS
+        if c.where == "review" and c.key
+    ),
+    Key(
+        "take-hunk",
+        "space",
+        "take_hunk",
+        "Leave a hunk or a file out of the change, or take it again",
+        "take/leave",
+    ),
+    Key("take-line", "x", "take_line", "Leave the line or the range out, or take it again", "line"),
+    Key("comment", "c", "comment", "Comment on the line or the range; on a comment: change it", "comment"),
+    Key("send-comments", "s", "send", "Send your comments to the model", "send"),
+    Key("edit", "e", "edit", "Open what the change leaves in your editor", "edit"),
+    Key("since", "i", "since", "Only what changed since your last look, or all", "since"),
+    Key("search", "slash", "search", "Find text in the change", "find"),
+    Key("back", "escape,q", "back", "Let the range go, or leave the review", "back"),
+)
+"""Keys of the review that decide or say something about the change."""
+
+DIFF: tuple[Key, ...] = (
+    Key("line-down", "j,down", "line(1)", "A line down"),
+    Key("line-up", "k,up", "line(-1)", "A line up"),
+    Key("range", "V", "range", "Begin a range of lines, or let it go", "range"),
+    Key("range-down", "J,shift+down", "extend(1)", "The range a line further down"),
+    Key("range-up", "K,shift+up", "extend(-1)", "The range a line further up"),
+    Key("next-hunk", "right_square_bracket", "hunk(1)", "To the next hunk", "hunk"),
+    Key("previous-hunk", "left_square_bracket", "hunk(-1)", "To the previous hunk"),
+    Key("next-file", "n", "file(1)", "To the next file", "file"),
+    Key("previous-file", "p", "file(-1)", "To the previous file"),
+    Key("top", "g,home", "edge(0)", "To the top"),
+    Key("end", "G,end", "edge(1)", "To the end"),
+    Key("diff-page-down", "pagedown", "page(1)", "A page down"),
+    Key("diff-page-up", "pageup", "page(-1)", "A page up"),
+    Key("sides", "v", "sides", "Side by side, or one column", "sides"),
+    Key("widen", "w", "widen", "More lines around each hunk, up to the whole file", "wider"),
+    Key("next-hit", "full_stop", "hit(1)", "To the next hit of the search"),
+    Key("previous-hit", "comma", "hit(-1)", "To the previous hit"),
+)
+"""Keys that move in the review's diff."""
+
+TABLES: tuple[tuple[str, tuple[Key, ...]], ...] = (
+    ("Everywhere", MAIN),
+    ("While typing", PROMPT),
+    ("In the review", (*REVIEW, *DIFF)),
+)
+"""All of them, as the help shows them."""
+
+BY_NAME = {key.name: key for _, keys in TABLES for key in keys}
+
+_SIGNS = {
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "slash": "/",
+    "full_stop": ".",
+    "comma": ",",
+    "escape": "esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "question_mark": "?",
+}
+
+
+def bindings(keys: Iterable[Key]) -> list[BindingType]:
+    """Textual's bindings, each under its name, so that a keymap reaches it."""
+    return [
+        Binding(key.keys, key.action, key.help, show=False, priority=key.priority, id=key.name)
+        for key in keys
+    ]
+
+
+def keymap(wanted: Mapping[str, str]) -> dict[str, str]:
+    """The person's ``[keys]`` table as Textual's keymap. Raises ``ConfigError`` for what makes no sense."""
+    for name, keys in wanted.items():
+        key = BY_NAME.get(name)
+        if key is None:
+            raise ConfigError(f"keys.{name}: there is no such key; /help keys lists them.")
+        pieces = [piece.strip() for piece in keys.split(",")]
+        if not all(re.fullmatch(r"[!-~]|[a-z0-9_]+(\+[a-zA-Z0-9_]+)*", piece) for piece in pieces):
+            raise ConfigError(
+                f"keys.{name}: a key is written as f5, ctrl+g or x; several are parted by commas."
+            )
+        if key.priority and any(len(piece) == 1 for piece in pieces):
+            raise ConfigError(
+                f"keys.{name}: a key that types a character cannot be taken; use ctrl, alt or F keys."
+            )
+    used: dict[tuple[str, str], str] = {}
+    for table, keys in TABLES:
+        for key in keys:
+            for piece in wanted.get(key.name, key.keys).split(","):
+                other = used.setdefault((table, piece.strip()), key.name)
+                if other != key.name and (key.name in wanted or other in wanted):
+                    raise ConfigError(f"keys.{key.name}: {piece.strip()} already is the key of {other}.")
+    return dict(wanted)
+
+
+def keys_of(app: App[Any], name: str) -> tuple[str, ...]:
+    """Textual's names of the keys that do something now."""
+    changed = cast("dict[str, str]", app._keymap)  # pyright: ignore[reportPrivateUsage]
+    return tuple(piece.strip() for piece in changed.get(name, BY_NAME[name].keys).split(","))
+
+
+def sign(key: str) -> str:
+    """A key as people write it: ``^B``, ``F4``, ``]``, ``esc``."""
+    if re.fullmatch(r"f\d+", key):
+        return key.upper()
+    *more, last = key.split("+")
+    last = _SIGNS.get(last, last)
+    if more == ["ctrl"]:
+        return "^" + (last.upper() if len(last) == 1 else last)
+    return "+".join([*more, last])
+
+
+def entry(app: App[Any], *names: str) -> tuple[str, str, str]:
+    """An entry of the bar of keys: the keys of the names, the first one's word, and the key a click presses."""
+    shown = " ".join(sign(keys_of(app, name)[0]) for name in names)
+    return shown, BY_NAME[names[0]].short, keys_of(app, names[0])[0]
+
+
+def help_table(app: App[Any]) -> str:
+    """All keys as they are now, as Markdown."""
+    lines = ["# Keys", ""]
+    for title, keys in TABLES:
+        lines += [f"## {title}", "", "| Key | Name | What it does |", "|---|---|---|"]
+        for key in keys:
+            shown = " ".join(f"`{sign(piece)}`" for piece in keys_of(app, key.name))
+            lines.append(f"| {shown} | {key.name} | {key.help} |")
+        lines.append("")
+    lines.append(
+        "`enter` sends, `ctrl+j` and `shift+enter` begin a line, and `y` alone answers the review's question."
+    )
+    return "\n".join(lines)
