@@ -178,7 +178,9 @@ def examined(chosen: str, cards: Mapping[str, JsonObject]) -> Iterator[Finding]:
     if card is None:
         yield Finding("exam", "ok", f"{chosen} was not examined yet.")
         return
-    said = f"The exam of {str(card.get('held', ''))[:10] or 'an unknown day'} found {chosen} {card['verdict']}."
+    said = (
+        f"The exam of {str(card.get('held', ''))[:10] or 'an unknown day'} found {chosen} {card['verdict']}."
+    )
     fit = str(card["verdict"]).startswith("fit")
     yield Finding("exam", "ok" if fit else "warn", said, "" if fit else "Choose another model with /model.")
 

@@ -88,6 +88,7 @@ class House:
             denied=tools.ignore,
             redact=tools.redact,
             unredacted=tools.unredacted,
+            git_environment=os.environ if self.home else {},
             state_dir=self._given[1],
             max_file_bytes=tools.max_file_bytes,
         )

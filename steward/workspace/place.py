@@ -81,14 +81,15 @@ class Place:
         below = [name for name in names if listed[name] == "directory"] if others else []
         rest = [name for name in names if listed[name] != "directory"] if below else names
         for group, directories in ((rest, False), (below, True)):
-            for name, said in self._verdicts(group, directories, joined).items():
+            for name, said in self.verdicts(group, directories, joined).items():
                 if said == "git":
                     decided[name] = self._exempted(name, directories, tracked)
                 else:
                     decided[name] = "kept" if said == "kept" else "ignored"
         return decided
 
-    def _verdicts(self, names: list[str], directories: bool, joined: str) -> dict[str, Verdict]:
+    def verdicts(self, names: list[str], directories: bool, joined: str) -> dict[str, Verdict]:
+        """What the rules alone say of those of ``names`` that one matches; see ``decisions``."""
         if not names:
             return {}
         plain: dict[str, str] | None = None

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from steward.workspace.engine import OPEN_DIRECTORY, Engine
 from steward.workspace.git import Git
+from steward.workspace.ignore import Chain
 from steward.workspace.path import RepoPath
 from steward.workspace.place import Decision, Place, place_of
 from steward.workspace.policy import Area, looks_secret
@@ -26,8 +27,13 @@ class Bounds(Protocol):
         """Whether the path is out of bounds by its name."""
         ...
 
-    def plain(self, names: str) -> bool:
-        """Whether none of ``names``, each with a slash after it, can be out of bounds, wherever it stands."""
+    def plain(self, above: tuple[str, ...], names: str) -> bool:
+        """Whether no name in the directory ``above`` can be out of bounds but by ``denied``; see ``all_plain``."""
+        ...
+
+    @property
+    def denied(self) -> Chain:
+        """Rules that put whatever they match out of bounds."""
         ...
 
 
@@ -87,6 +93,7 @@ class TreeWalk:
         self._engine = engine
         self._tracked = functools.cache(git.tracked)
         self._bounds = bounds
+        self._denied = bounds.denied
         self._device = engine.device
         self._options = options
         place = place_of(engine, git, start.parts) if options.ignore else None
@@ -170,7 +177,9 @@ class TreeWalk:
         names = sorted(listed)
         joined = f"/{'/'.join(names)}/"
         examples: set[str] = set()
-        if not (joined.isascii() and self._bounds.plain(joined)):
+        if self._denied:
+            names = self._not_denied(place.parts, names, joined)
+        if not (joined.isascii() and self._bounds.plain(place.parts, joined)):
             names = self._in_bounds(place.parts, names, examples)
         said: dict[str, Decision] = {}
         if self._rules:
@@ -210,6 +219,12 @@ class TreeWalk:
             yield (above, [name], kind, marked or noted), below
         if run:
             yield (above, run, "file", noted), None
+
+    def _not_denied(self, above: tuple[str, ...], names: list[str], joined: str) -> list[str]:
+        said = Place(above, self._denied).verdicts(names, True, joined)
+        left = [name for name in names if said.get(name) != "git"]
+        self.left_out.protected += len(names) - len(left)
+        return left
 
     def _in_bounds(self, above: tuple[str, ...], names: list[str], examples: set[str]) -> list[str]:
         """Those of ``names`` that have a path and are in bounds; adds those that only look secret to ``examples``."""

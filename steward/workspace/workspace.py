@@ -14,7 +14,7 @@ from typing import Literal, Self
 from steward.errors import PathRefused, UsageError
 from steward.workspace.engine import OPEN_DIRECTORY, OPEN_FILE, OPEN_PATH, Engine, EngineName, choose
 from steward.workspace.git import Git
-from steward.workspace.ignore import Governing, ignored, parse
+from steward.workspace.ignore import Chain, Governing, ignored, parse
 from steward.workspace.path import ROOT, RepoPath, quoted
 from steward.workspace.place import place_of
 from steward.workspace.policy import Area, Policy, all_plain, area_of, folded
@@ -108,9 +108,17 @@ class Workspace:
             return "protected"
         return None if self.policy.secrets_allowed else found
 
-    def plain(self, names: str) -> bool:
-        """Whether none of these names of ASCII can be out of bounds, wherever it stands; see ``all_plain``."""
-        return self._state is None and self._denied is None and all_plain(names)
+    @property
+    def denied(self) -> Chain:
+        """The policy's own patterns; whatever they match is out of bounds."""
+        return self._denied or ()
+
+    def plain(self, above: tuple[str, ...], names: str) -> bool:
+        """Whether no name of ASCII in the directory ``above`` can be out of bounds by itself; see ``all_plain``."""
+        state = self._state
+        if state is not None and len(above) < len(state) and _folded(RepoPath(above)) == state[: len(above)]:
+            return False
+        return all_plain(names)
 
     def allowed(self, path: RepoPath) -> None:
         """Raise ``PathRefused`` of kind ``protected`` or ``secret`` when the path is out of bounds by its name."""

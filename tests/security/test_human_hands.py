@@ -39,15 +39,21 @@ WRITERS = frozenset(
     for name in ("apply", "undo", "recover", "settle", "stage", "journal", "moves", "keep")
 )
 
+SERVICE = "steward.service.steward"
+ON_SCREEN = {"steward.tui.review.screen", "steward.cli.plain"}
+IN_A_SHELL = {"steward.cli.decide"}
+REPLAY = "steward.service.replay"
+"""Repeats in a copy what the person once did; nothing in the program calls it, see below."""
+
 DECIDES = {
-    "apply": {"steward.service.steward", "steward.cli.decide"},
+    "apply": {SERVICE, REPLAY, *IN_A_SHELL},
     "apply_stamped": set[str](),
-    "undo": {"steward.service.steward", "steward.cli.decide"},
-    "rebase": {"steward.service.steward", "steward.service.changes", "steward.cli.decide"},
-    "apply_change": {"steward.tui.review.screen"},
-    "undo_change": {"steward.tui.review.screen"},
-    "discard_change": {"steward.tui.review.screen"},
-    "rebase_change": {"steward.tui.review.screen"},
+    "undo": {SERVICE, REPLAY, *IN_A_SHELL},
+    "rebase": {SERVICE, "steward.service.changes", *IN_A_SHELL},
+    "apply_change": ON_SCREEN,
+    "undo_change": ON_SCREEN,
+    "discard_change": ON_SCREEN,
+    "rebase_change": ON_SCREEN,
 }
 """Who may name a decision of the person, apart from the module that defines it."""
 
@@ -93,6 +99,10 @@ def test_only_a_front_end_for_people_names_a_decision(deed: str) -> None:
         if attribute == deed and not module.startswith(("steward.proposals.", "steward.storage."))
     }
     assert users <= DECIDES[deed]
+
+
+def test_nothing_in_the_program_repeats_decisions_from_a_text() -> None:
+    assert not [module for module in imports.modules() if REPLAY in imports.imported(module)]
 
 
 def test_no_room_that_serves_a_model_looks_anything_up_by_a_name_it_was_given() -> None:

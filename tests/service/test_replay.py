@@ -306,3 +306,23 @@ async def test_there_must_be_something_to_export(place: Place) -> None:
     with pytest.raises(NoSuchThing):
         await steward.export("20200101-nowhere")
     await steward.close()
+
+
+async def test_a_recording_that_asks_for_nothing_ends(place: Place) -> None:
+    steward, _ = place.steward([{"text": "Yes."}])
+    await asked(steward, "Hello")
+    text = (await steward.export()).replace('"rounds": 25', '"rounds": 0')
+    house = place.copy()
+    assert (await replay(house, text)).differences == ("At reply 1 the recorded reply was not asked for.",)
+    house.close()
+    await steward.close()
+
+
+async def test_another_name_of_the_directory_is_said(place: Place) -> None:
+    steward, _ = place.steward([{"text": "Yes."}])
+    await asked(steward, "Hello")
+    text = (await steward.export()).replace('"workspace": "repository"', '"workspace": "shop"')
+    house = place.copy()
+    assert "called shop" in (await replay(house, text)).differences[0]
+    house.close()
+    await steward.close()

@@ -84,6 +84,7 @@ class Feed:
 
     def changed(self, block: Block) -> None:
         """Such a block is not what it was."""
+        block.changed()
         if block in self._transcript.blocks:
             self._transcript.changed(block)
 

@@ -1,0 +1,91 @@
+"""``steward --plain``: the same conversation in lines, and a word that must be typed before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from steward.service.commands import COMMANDS
+from tests.cli.program import Program
+from tests.monorepo import copy_monorepo
+from tests.pty_screen import PtyScreen
+
+FILE = "docs/returns.md"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Program:
+    (tmp_path / "home").mkdir()
+    return Program(copy_monorepo(tmp_path / "shop"), tmp_path / "home")
+
+
+@pytest.fixture
+def opened(place: Program) -> Generator[PtyScreen]:
+    with PtyScreen(
+        place.command("--plain"), cwd=place.directory, environment=place.environment, columns=120, lines=60
+    ) as screen:
+        screen.wait_for("Type a question, or /help", 60)
+        yield screen
+
+
+def test_a_question_becomes_a_change_that_a_typed_word_applies(place: Program, opened: PtyScreen) -> None:
+    before = (place.directory / FILE).read_text()
+    opened.type('replace "within 30 days" with "within 60 days" in docs/returns.md\r')
+    opened.wait_for("change-001 waits for you; /show-change reads it", 60)
+    opened.wait_for("End of the turn: answered.")
+    opened.type("/apply-change\rapply\rapply\r")
+    opened.wait_for("Type apply to write change-001")
+    opened.settle(0.5)
+    assert (place.directory / FILE).read_text() == before
+    assert opened.shows("within 60 days")
+    opened.type("yes\r")
+    opened.wait_for("Nothing was written.")
+    opened.type("/apply-change\r")
+    opened.settle(1.0)
+    opened.paste("apply\n")
+    opened.type("\r")
+    opened.settle(0.5)
+    assert (place.directory / FILE).read_text() == before
+    opened.type("/apply-change 1\r")
+    opened.settle(1.0)
+    opened.type("apply\r")
+    opened.wait_for("change-001 applied: docs/returns.md.")
+    assert "within 60 days" in (place.directory / FILE).read_text()
+    opened.type("/exit\r")
+    assert opened.wait_end() == 0
+    assert b"\x1b[?1049h" not in opened.raw
+
+
+def test_every_command_is_known_and_its_refusals_are_sentences(opened: PtyScreen) -> None:
+    opened.type("/nothing\r")
+    opened.wait_for("There is no command /nothing")
+    for command in COMMANDS:
+        if command.name in ("exit", "apply-change", "undo-change"):
+            continue
+        opened.type(f"/{command.name}\r")
+        opened.wait_until(lambda: opened.text.rstrip().endswith(">"), command.name)
+        opened.settle(0.2)
+        assert not opened.shows("There is no command here"), command.name
+        assert not opened.shows("Traceback"), command.name
+    opened.type("\x04")
+    assert opened.wait_end() == 0
+
+
+@pytest.mark.parametrize("terminal", ["dumb", "", "unknown"])
+def test_a_terminal_that_cannot_show_the_screen_gets_a_sentence(place: Program, terminal: str) -> None:
+    command = ["env", f"TERM={terminal}", *place.command()]
+    with PtyScreen(command, cwd=place.directory, environment=place.environment) as screen:
+        assert screen.wait_end() == 5
+        assert screen.shows("steward: This terminal cannot show the screen (TERM); use steward --plain")
+
+
+def test_the_screen_needs_standard_error_to_be_the_terminal(place: Program, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    line = " ".join(place.command())
+    with PtyScreen(
+        ["sh", "-c", f"{line} 2> {said}"], cwd=place.directory, environment=place.environment
+    ) as screen:
+        assert screen.wait_end() == 5
+    assert "needs standard error to be the terminal" in said.read_text()

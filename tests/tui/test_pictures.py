@@ -1,0 +1,213 @@
+"""Each screen in its main states, character by character and style by style, against what is kept beside this file.
+
+``STEWARD_PICTURES=write`` writes them anew; look at the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.segment import Segment
+from rich.style import Style
+from textual.pilot import Pilot
+
+from steward.config import Settings
+from steward.conversation import Usage
+from steward.events import (
+    AnswerText,
+    ProposalMade,
+    RoundEnded,
+    RoundStarted,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+)
+from steward.tui.app import StewardApp
+from steward.tui.review.diff_view import DiffView
+from tests.tui.fake_steward import FakeSteward, create, governed, modify, proposal
+from tests.tui.looking import Clock, ask, begun, reviewing, until, until_seen
+
+KEPT = Path(__file__).parent / "snapshots"
+SIZES = ((80, 24), (160, 48))
+THEMES = ("dark", "light")
+
+BASE = """\
+import json
+
+
+def load(path, retries=3):
+    # Read it again when it was cut short.
+    for attempt in range(retries):
+        try:
+            return json.loads(path.read_text())
+        except ValueError:
+            continue
+    return None
+
+
+def save(path, value):
+    path.write_text(json.dumps(value))
+    return True
+"""
+RESULT = (
+    BASE.replace("retries=3", "retries=5")
+    .replace("            continue", "            wait(attempt)")
+    .replace("return True", "return path")
+)
+ANSWER = """\
+It is tried **three** times at most (`src/load.py:6`):
+
+```python
+for attempt in range(retries):
+    ...
+```
+
+| place | tries |
+|---|---|
+| `load` | 3 |
+"""
+
+State = Callable[[Pilot[int], FakeSteward, StewardApp], Awaitable[None]]
+
+
+async def _welcome(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    """Nothing was asked yet."""
+
+
+async def _answered(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    made = replace(fake.proposals.pop("change-001"), id="change-002")
+    fake.scripts = [
+        [
+            RoundStarted(1),
+            ToolStarted("c1", "searchFiles", '{"query": "retries"}'),
+            ToolFinished("c1", "searchFiles", True, "src/load.py:4: def load", "1 hit in 1 file"),
+            RoundEnded(1, Usage(900, 20), 920, 32_000),
+            RoundStarted(2),
+            ToolStarted("c2", "proposePatch", '{"path": "../x", "oldText": "a", "newText": "b"}'),
+            ToolFinished("c2", "proposePatch", False, "Refused.", "../x leaves the workspace"),
+            AnswerText(ANSWER),
+            ProposalMade(made, amended=False),
+            RoundEnded(2, Usage(1200, 60), 1260, 32_000),
+            TurnEnded("answered", 2, Usage(2100, 80), 3.4),
+        ]
+    ]
+    await ask(pilot, "how often")
+    await until_seen(pilot, "pending")
+
+
+async def _completing(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await pilot.press("slash", "c", "h")
+    await until_seen(pilot, "/show-change")
+
+
+async def _review(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await reviewing(pilot)
+    view = app.screen.query_one(DiffView)
+    await until(pilot, lambda: not view._uncoloured and not view._colouring)  # pyright: ignore[reportPrivateUsage]
+
+
+async def _chosen(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await _review(pilot, fake, app)
+    await pilot.press("space", "j", "j", "j", "j", "J", "c", "w", "h", "y", "enter")
+    await until_seen(pilot, "1 comment")
+
+
+async def _question(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await _review(pilot, fake, app)
+    app.keyboard.now.pass_(1)  # type: ignore[attr-defined]
+    await pilot.press("a")
+    await until_seen(pilot, "any other key")
+
+
+async def _changes(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await pilot.press("f3")
+    await until_seen(pilot, "type to narrow")
+
+
+async def _instructions(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await pilot.press("f2")
+    await until_seen(pilot, "In effect")
+
+
+STATES: dict[str, State] = {
+    "welcome": _welcome,
+    "answered": _answered,
+    "completing": _completing,
+    "review": _review,
+    "chosen": _chosen,
+    "question": _question,
+    "changes": _changes,
+    "instructions": _instructions,
+}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", SIZES, ids=[f"{w}x{h}" for w, h in SIZES])
+@pytest.mark.parametrize("state", STATES)
+async def test_a_screen_looks_as_it_did(state: str, size: tuple[int, int], theme: str) -> None:
+    fake = FakeSteward()
+    fake.put(
+        proposal(
+            1,
+            modify("src/load.py", BASE, RESULT),
+            create("Makefile", "test:\n\tpytest\u200b\n"),
+            title="Try more often",
+            instructions=governed("AGENTS.md"),
+        )
+    )
+    settings = Settings.model_validate({"theme": theme})
+    app = StewardApp(fake.as_steward(), settings, now=Clock())
+    async with app.run_test(size=size) as pilot:
+        await begun(pilot)
+        await STATES[state](pilot, fake, app)
+        await pilot.pause()
+        picture = _picture(app)
+    kept = KEPT / f"{state}-{size[0]}x{size[1]}-{theme}.txt"
+    if os.environ.get("STEWARD_PICTURES") == "write":
+        KEPT.mkdir(exist_ok=True)
+        kept.write_text(picture, "utf-8")
+    assert picture == kept.read_text("utf-8"), "STEWARD_PICTURES=write writes it anew"
+
+
+def _picture(app: StewardApp) -> str:
+    """The screen, and below it each line's styles as runs of letters that a legend explains."""
+    compositor = app.screen._compositor  # pyright: ignore[reportPrivateUsage]
+    strips = [list(strip) for strip in compositor.render_strips()]
+    legend: dict[str, str] = {}
+    lines = ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+    styles = [_runs(strip, legend) for strip in strips]
+    named = [f"{name} {style}" for style, name in legend.items()]
+    return "\n".join([*lines, "", *styles, "", *named, ""])
+
+
+def _runs(strip: list[Segment], legend: dict[str, str]) -> str:
+    runs: list[list[str | int]] = []
+    for text, style, _ in strip:
+        if not text:
+            continue
+        name = legend.setdefault(_style(style), f"s{len(legend)}")
+        if runs and runs[-1][0] == name:
+            runs[-1][1] = int(runs[-1][1]) + len(text)
+        else:
+            runs.append([name, len(text)])
+    return " ".join(f"{name}×{count}" for name, count in runs)
+
+
+def _style(style: Style | None) -> str:
+    """Colours and weight; what Textual keeps in a style besides is no part of the picture."""
+    plain = style or Style()
+    return str(
+        Style(
+            color=plain.color,
+            bgcolor=plain.bgcolor,
+            bold=plain.bold,
+            italic=plain.italic,
+            underline=plain.underline,
+            reverse=plain.reverse,
+            dim=plain.dim,
+        )
+    )
