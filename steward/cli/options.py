@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
@@ -67,9 +67,8 @@ def global_options(command: Callable[Concatenate[Options, P], R]) -> Callable[P,
     @click.pass_context
     @functools.wraps(command)
     def with_options(context: click.Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        own = Options(
-            *(kwargs.pop(name, None) for name in ("workspace", "model", "config", "profile", "trust"))
-        )  # pyright: ignore[reportArgumentType] -- click made them by name
+        given: list[Any] = [kwargs.pop(field.name, None) for field in fields(Options)]
+        own = Options(*given)
         before = context.find_object(Options) or Options()
         return command(own.over(before), *args, **kwargs)
 

@@ -15,6 +15,7 @@ from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Region
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -135,6 +136,7 @@ class StewardApp(App[int]):
         self.deeds = Deeds(self)
         self.shell = Shell(self)
         self.prompt.steady = self.keyboard.steady
+        self.app_resume_signal.subscribe(self, self._repaint)
         steward = self.steward
         self.welcome = Welcome(Facts(steward.workspace_name, steward.model))
         self.transcript.add(self.welcome)
@@ -143,6 +145,11 @@ class StewardApp(App[int]):
         self.prompt.focus()
         self._fit_panel(self.size.width)
         self.call_after_refresh(lambda: self.work(self._begin()))
+
+    def _repaint(self, _: object = None) -> None:
+        """The terminal has forgotten what was drawn: draw every cell again."""
+        size = self.size
+        self.call_after_refresh(lambda: self.screen.refresh(Region(0, 0, size.width, size.height)))
 
     async def _begin(self) -> None:
         """What is asked of the steward once something is on the screen."""

@@ -51,7 +51,7 @@ LIGHT = Theme(
 )
 
 
-TERMINAL = "textual-ansi"
+TERMINAL = "ansi-dark"
 """Nothing but the terminal's own sixteen colours."""
 
 

@@ -72,3 +72,66 @@ def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
         said = screen.raw.decode("utf-8", "replace")
         for mode in ("?1049", "?2004", "?1000", "?1003"):
             assert said.rfind(mode + "h") < said.rfind(mode + "l"), mode
+
+
+MODES = ("?1049", "?2004", "?1000", "?1003", "?1006")
+"""The screen of its own, marked pastes, the mouse."""
+
+
+def _off(said: str) -> bool:
+    """Whether everything that was switched on is off again, and the cursor is shown."""
+    return all(said.rfind(f"\x1b[{mode}h") < said.rfind(f"\x1b[{mode}l") for mode in MODES) and (
+        said.rfind("\x1b[?25l") < said.rfind("\x1b[?25h")
+    )
+
+
+SUSPENDED = """
+import os, signal, subprocess, sys, termios, time
+before = termios.tcgetattr(0)
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1], "not at all"], preexec_fn=lambda: (
+    os.setpgid(0, 0), signal.signal(signal.SIGTTOU, signal.SIG_IGN), os.tcsetpgrp(0, os.getpid()),
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)))
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+os.waitpid(child.pid, os.WUNTRACED)
+os.tcsetpgrp(0, os.getpgrp())
+print("suspended, the terminal is", "the same" if termios.tcgetattr(0)[:4] == before[:4] else "another", flush=True)
+sys.stdin.readline()
+os.tcsetpgrp(0, child.pid)
+os.killpg(child.pid, signal.SIGCONT)
+_, status = os.waitpid(child.pid, 0)
+os.tcsetpgrp(0, os.getpgrp())
+print("ended with", os.waitstatus_to_exitcode(status), flush=True)
+print("the terminal is", "the same" if termios.tcgetattr(0)[:4] == before[:4] else "another", flush=True)
+time.sleep(0.2)
+"""
+
+
+def test_suspend_gives_the_terminal_back_and_resume_takes_it_again() -> None:
+    environment = {"PATH": os.defpath, "PYTHONPATH": str(PROJECT), "LANG": "C.UTF-8", "HOME": "/nonexistent"}
+    command = [sys.executable, "-c", SUSPENDED, PROGRAM]
+    with PtyScreen(command, cwd=Path(PROJECT), environment=environment) as screen:
+        screen.wait_for("Instructions here")
+        screen.press("ctrl+z")
+        screen.wait_until(lambda: b"suspended, the terminal is" in screen.raw, "the suspension")
+        screen.settle()
+        said = screen.raw.decode("utf-8", "replace")
+        assert "suspended, the terminal is the same" in said
+        assert _off(said.partition("suspended, the")[0])
+        screen.type("\n")
+        screen.wait_for("Instructions here")
+        screen.settle()
+        screen.press("ctrl+q")
+        assert screen.wait_end() == 0
+        said = screen.raw.decode("utf-8", "replace")
+        assert "ended with 0" in said and said.count("the terminal is the same") == 2
+        assert _off(said)
+
+
+def test_a_signal_in_the_review_leaves_the_terminal_as_it_was() -> None:
+    with opened("not at all") as screen:
+        screen.wait_for("Instructions here")
+        screen.press("f4")
+        screen.wait_for("There is no pending change")
+        screen.kill(signal.SIGTERM)
+        assert screen.wait_end() == 128 + signal.SIGTERM
+        assert _off(screen.raw.decode("utf-8", "replace"))

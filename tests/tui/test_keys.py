@@ -74,9 +74,9 @@ def test_keys_can_be_exchanged() -> None:
     [
         ("auto", {"TERM": "xterm-256color"}, "steward-dark"),
         ("auto", {"TERM": "xterm-256color", "COLORFGBG": "0;15"}, "steward-light"),
-        ("auto", {"TERM": "linux"}, "textual-ansi"),
+        ("auto", {"TERM": "linux"}, "ansi-dark"),
         ("auto", {"TERM": "linux", "COLORTERM": "truecolor"}, "steward-dark"),
-        ("terminal", {"TERM": "xterm-256color"}, "textual-ansi"),
+        ("terminal", {"TERM": "xterm-256color"}, "ansi-dark"),
         ("light", {"TERM": "linux"}, "steward-light"),
     ],
 )
@@ -88,3 +88,5 @@ def test_the_theme_follows_the_setting_and_the_terminal(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert themes.chosen(wanted) == theme
+    settings = Settings.model_validate({"theme": wanted})
+    assert StewardApp(FakeSteward().as_steward(), settings).theme == theme

@@ -163,6 +163,7 @@ async def test_a_screen_looks_as_it_did(state: str, size: tuple[int, int], theme
     app = StewardApp(fake.as_steward(), settings, now=Clock())
     async with app.run_test(size=size) as pilot:
         await begun(pilot)
+        await until_seen(pilot, "F4 opens the newest")
         await STATES[state](pilot, fake, app)
         await pilot.pause()
         picture = _picture(app)

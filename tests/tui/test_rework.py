@@ -67,7 +67,7 @@ async def test_a_hunk_left_out_is_a_new_stamp_that_must_be_read_before_it_is_app
         await pilot.press("right_square_bracket", "space")
         await until_seen(pilot, "without 1 hunk")
         assert "left out" in next(row for row in rows(app) if "hunk 2 of 3" in row)
-        assert "○ and more" in seen(app) and "○ line 30" in seen(app)
+        assert "+○and more" in seen(app) and "−○line 30" in seen(app)
         clock.pass_(2)
         await pilot.press("a")
         await until_seen(pilot, "Read it again; a applies it.")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from steward.workspace import Policy, RepoPath, Workspace, find_root
-from steward.workspace.policy import area_of
+from steward.workspace import policy as policies
+from steward.workspace.policy import SECRET_GLOBS, all_plain, area_of, looks_secret
 
 
 @pytest.mark.parametrize(
@@ -145,3 +149,67 @@ def test_files_for_completion_are_those_that_are_not_ignored(tmp_path: Path) -> 
     with Workspace.open(tmp_path) as workspace:
         assert workspace.files() == [".gitignore", "a.py", "b.py"]
         assert workspace.files(2) == [".gitignore", "a.py"]
+
+
+def test_a_walk_gives_nothing_that_a_read_would_refuse_by_its_name(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    names = [
+        "a",
+        "b/c",
+        "vendor/x",
+        "é/secret",
+        "deep/vendor",
+        "deep/more/.env",
+        "state/db",
+        "STATE2/db",
+        "deep/state/db",
+        "plain/vendor/x",
+        "plain/state/y",
+        "plain/z.log",
+    ]
+    names += [
+        "deep/.GIT/config",
+        "x.pem",
+        "keep.log",
+        "z.log",
+        "id_rsa",
+        "hid_rsa",
+        "a.key.txt",
+        "\u017ftate/x",
+        ".env.example",
+    ]
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+    for policy in (
+        Policy(),
+        Policy(state_dir=root / "plain/state"),
+        Policy(denied=("vendor/", "/é", "*.log", "!keep.log"), secrets_allowed=True),
+        Policy(denied=("b",), state_dir=root / "state"),
+    ):
+        with Workspace.open(root, policy) as workspace:
+            walk = workspace.walk()
+            found = {path.text for path, kind in walk if kind == "file"}
+            assert found == {name for name in names if workspace.area(RepoPath.parse(name)) is None}
+            assert walk.left_out.protected > 0
+
+
+PATTERNS: list[re.Pattern[str]] = [vars(policies)[name] for name in ("_SECRET", "_GIT")]
+NAMES_OF_SECRETS = st.sampled_from(PATTERNS).flatmap(lambda pattern: st.from_regex(pattern, fullmatch=True))
+
+
+@given(
+    name=NAMES_OF_SECRETS,
+    tail=st.sampled_from(["", ".", " ", ". .", ":stream", "\\x", ":$DATA"]),
+    upper=st.booleans(),
+)
+def test_the_quick_test_of_many_names_overlooks_none(name: str, tail: str, upper: bool) -> None:
+    name = (name.upper() if upper else name) + tail
+    if name.isascii() and "/" not in name and area_of(name) is not None:
+        assert not all_plain(f"/a/{name}/b/")
+
+
+@pytest.mark.parametrize("glob", SECRET_GLOBS)
+def test_what_ripgrep_is_told_to_leave_out_looks_secret(glob: str) -> None:
+    for middle in ("", "x", ".y.z"):
+        assert looks_secret(glob.replace("*", middle))

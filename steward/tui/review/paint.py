@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from steward.tui.review.parts import Taken
 
 OUT = "○"
-"""Stands in the place of the sign of a line that is left out."""
+"""Stands beside the sign of a line that is left out."""
 
 LEFT: dict[Taken, str] = {"whole": "", "part": " some left out ", "none": " left out "}
 
@@ -200,8 +200,8 @@ def _numbers(row: CodeRow, line: Line, shape: Shape, looks: Looks, out: bool, *,
         return [Segment(" " * (2 * digits + 3), number), Segment("  ", sign_style)]
     old = str(line.old_no) if row.old is not None and line.old_no else ""
     new = str(line.new_no) if row.new is not None and line.new_no else ""
-    sign = OUT if out else line.sign.replace("-", "−")
-    return [Segment(f" {old:>{digits}} {new:>{digits}} ", number), Segment(f"{sign} ", sign_style)]
+    sign = line.sign.replace("-", "−") + (OUT if out else " ")
+    return [Segment(f" {old:>{digits}} {new:>{digits}} ", number), Segment(sign, sign_style)]
 
 
 def _both(row: CodeRow, brush: Brush) -> list[ScreenLine]:
@@ -219,10 +219,10 @@ def _both(row: CodeRow, brush: Brush) -> list[ScreenLine]:
         for index, part in enumerate(_body(line, row.file, old, shape.room(old), brush)):
             at = (line.old_no if old else line.new_no) if index == 0 and line.sign != "\\" else None
             sign = line.sign.replace("-", "−") if index == 0 and line.sign != "\\" else " "
-            sign = OUT if out and index == 0 else sign
+            sign += OUT if out and index == 0 else " "
             gutter = [
                 Segment(f" {at or '':>{shape.digits}} ", number),
-                Segment(f"{sign} ", sign_style),
+                Segment(sign, sign_style),
             ]
             laid.append([*gutter, *part])
         sides.append(laid)

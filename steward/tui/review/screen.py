@@ -190,7 +190,7 @@ class ReviewScreen(Rework):
         reading, names = self.reading, list[tuple[str, ...]]()
         if status == "pending":
             names.append(("rebase-change",) if stale else ("apply-change",))
-            names += [("discard-change",), ("take-hunk",), ("take-line",), ("comment",)]
+            names += [("discard-change",), ("back",), ("take-hunk",), ("take-line",), ("comment",)]
             if reading is not None and reading.comments:
                 names.append(("send-comments",))
             names.append(("edit",))
@@ -198,8 +198,9 @@ class ReviewScreen(Rework):
             names.append(("undo-change",))
         if reading is not None and reading.before is not None:
             names.append(("since",))
+        if status != "pending":
+            names.append(("back",))
         names += [
-            ("back",),
             ("next-hunk", "previous-hunk"),
             ("next-file", "previous-file"),
             ("range",),
