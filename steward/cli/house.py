@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from steward.cli.options import Options
 from steward.errors import NoSuchThing, StorageError, UsageError
@@ -116,9 +116,13 @@ def rooms(
         house.close()
 
 
-def trusted(options: Options, settings: Settings) -> bool | None:
-    """Whether every text of the repository counts (``True``), or those that the person accepted (``None``)."""
-    return True if options.trust or settings.trust == "always" else None
+def trusted(
+    options: Options, settings: Settings, *, asked: bool = False
+) -> bool | Literal["undecided"] | None:
+    """Which texts of the repository count; see ``House``. ``asked``: the person is asked before they are used."""
+    if options.trust or settings.trust == "always":
+        return True
+    return None if asked or settings.trust == "require" else "undecided"
 
 
 def new_steward(
@@ -129,8 +133,9 @@ def new_steward(
     reads: tuple[Path, ...] = (),
     worker: bool = True,
     watch: bool = True,
+    asked: bool = False,
 ) -> Steward:
-    """The whole house, not started yet."""
+    """The whole house, not started yet. ``asked``: the person was asked about the repository's texts."""
     from steward.cli.log import log_to
     from steward.service import open_steward
 
@@ -147,7 +152,7 @@ def new_steward(
         config_directory=configuration_directory(),
         reads=reads,
         profile=options.profile or "",
-        trusted=trusted(options, settings),
+        trusted=trusted(options, settings, asked=asked),
     )
 
 

@@ -47,7 +47,7 @@ def show(
     settings = settings_of(options)
     if not before_screen(options, start):
         return
-    steward = new_steward(options, settings=settings, start=start, reads=reads)
+    steward = new_steward(options, settings=settings, start=start, reads=reads, asked=True)
     if resume_last or resume:
         import asyncio
 

@@ -59,7 +59,7 @@ def before_screen(options: Options, start: Path | None) -> bool:
     """
     from steward.cli.house import rooms, settings_of, trusted
 
-    if trusted(options, settings_of(options)):
+    if trusted(options, settings_of(options), asked=True):
         return True
     with rooms(options, start=start, stored_trust=True) as house:
         if house.trust.trusted and not house.trust.differs():
@@ -78,6 +78,7 @@ def before_screen(options: Options, start: Path | None) -> bool:
                 case "r" | "R":
                     output.say(_text(view, reading=True))
                 case "\r" | "\n" | "n" | "N":
+                    house.trust.decline()
                     return True
                 case "q" | "Q" | "\x1b" | "\x03" | "\x04":
                     return False

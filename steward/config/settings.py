@@ -143,8 +143,9 @@ class Settings(Section):
     """Colours of the screen; terminal keeps to the terminal's own sixteen."""
     mouse: bool = True
     """Off: the terminal keeps the mouse."""
-    trust: Literal["ask", "always"] = "ask"
-    """ask: instructions, skills and configuration of a repository count once you have seen them; always: at once."""
+    trust: Literal["ask", "require", "always"] = "ask"
+    """What a repository says to the model counts: ask, once the screen asked you, and until then with a warning in
+    commands; require, only once you trusted it; always, at once."""
     confine: bool = True
     """Off: the process that speaks to the model is not confined by the kernel (Landlock)."""
     instructions: Instructions = Instructions()

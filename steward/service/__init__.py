@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from steward.config import Settings
 from steward.service.house import House, home_directory
@@ -34,7 +34,7 @@ def open_steward(
     config_directory: Path | None = None,
     reads: tuple[Path, ...] = (),
     profile: str = "",
-    trusted: bool | None = True,
+    trusted: bool | Literal["undecided"] | None = True,
 ) -> Steward:
     """A steward for the workspace at ``root``; it is not started yet.
 

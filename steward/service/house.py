@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from steward import agents_md
 from steward.config import Settings, parse_repository, with_repository
@@ -13,7 +13,7 @@ from steward.errors import ConfigError, UsageError
 from steward.service.changes import Changes
 from steward.service.profiles import named, under
 from steward.service.remote import RemoteDocuments
-from steward.service.trust import UNTRUSTED, Trust, read_configuration
+from steward.service.trust import UNSEEN, UNTRUSTED, Trust, read_configuration
 from steward.service.views import WorkspaceView
 from steward.storage import AuditLog, ChangeStore, CopyStore, Database, PromptStore, SessionStore
 from steward.storage.trust import TrustStore
@@ -29,7 +29,7 @@ class House:
     ``state`` is the directory of all workspaces' state; this workspace's own lies below it. ``home`` and
     ``config_directory`` are where the person's own documents are looked for; ``reads`` are files they name.
     ``trusted`` says whether texts of the repository may steer the model: ``True`` all, ``False`` none, ``None`` those
-    that the person accepted.
+    that the person accepted, ``"undecided"`` all until the person was asked, with a notice, and then as ``None``.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class House:
         config_directory: Path | None = None,
         reads: tuple[Path, ...] = (),
         profile: str = "",
-        trusted: bool | None = True,
+        trusted: bool | Literal["undecided"] | None = True,
     ) -> None:
         if not root.is_dir():
             raise UsageError(f"{root.name or root} is not a directory.")
@@ -52,7 +52,7 @@ class House:
         self.config_directory = config_directory
         self.reads = reads
         self._given = (settings, state)
-        self._trusted = trusted
+        self._trusted: bool | None = True if trusted == "undecided" else trusted
         self.notices: list[str] = []
         """What the person must be told of how the house was opened."""
         self.workspace = Workspace.open(root, self._policy())
@@ -60,6 +60,10 @@ class House:
         self.own_settings = self.settings
         """The person's settings without anything of the repository's."""
         try:
+            if trusted == "undecided" and TrustStore(self.database).decided():
+                self._trusted = None
+            elif trusted == "undecided" and self.trust.steered():
+                self.notices.append(UNSEEN)
             if self.trust.withheld():
                 self.notices.append(UNTRUSTED)
             self._take_configuration()

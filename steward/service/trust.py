@@ -25,6 +25,10 @@ UNTRUSTED = (
     "This repository is not trusted: its instructions, skills and configuration are not used "
     "(steward trust shows what they are)."
 )
+UNSEEN = (
+    "Nobody has looked yet at what this repository says to the model; it is used all the same "
+    "(steward trust shows it, and asks)."
+)
 NOTE = "Made in an untrusted repository, without its instructions."
 MOST_DIRECTORIES = 2_000
 """Directories with documents that are looked at; those past it are met, and refused, when a tool comes by."""
@@ -123,10 +127,15 @@ class Trust:
 
     def withheld(self, path: str = ".") -> bool:
         """Whether a repository that is not trusted holds anything for ``path`` that is kept from the model."""
-        if self.trusted:
-            return False
+        return not self.trusted and self.steered(path)
+
+    def steered(self, path: str = ".") -> bool:
+        """Whether the repository holds anything for ``path`` that would steer the model."""
         house = self._house
-        if any(skipped.cause == "untrusted" for skipped in house.resolver.resolve(path).skipped):
+        resolution = house.resolver.resolve(path)
+        if any(skipped.cause == "untrusted" for skipped in resolution.skipped):
+            return True
+        if any(document.kind in ("agents", "override", "fallback") for document in resolution.documents):
             return True
         if read_configuration(house) is not None:
             return True
@@ -147,6 +156,11 @@ class Trust:
             except OSError:
                 return True
         return False
+
+    def decline(self) -> None:
+        """The person was asked and goes on without these texts."""
+        if self._store is not None:
+            self._store.decline()
 
     def document(self, document: agents_md.Document) -> str | None:
         """Why an instruction document may not be used, ``None`` when it may."""

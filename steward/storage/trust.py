@@ -70,8 +70,20 @@ class TrustStore:
                 [(text.kind, text.path, text.data) for text in texts],
             )
 
+    def decided(self) -> bool:
+        """Whether the person was asked at all, whatever they said."""
+        with self._database.read() as cursor:
+            row = cursor.execute("SELECT 1 FROM facts WHERE name = 'trust-decided'").fetchone()
+        return row is not None or self.place() is not None
+
+    def decline(self) -> None:
+        """The person was asked and went on without trusting."""
+        with self._database.write() as cursor:
+            cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-decided', 'no')")
+
     def forget(self) -> None:
         """Trust nothing here any more."""
         with self._database.write() as cursor:
+            cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-decided', 'no')")
             cursor.execute("DELETE FROM trust")
             cursor.execute("DELETE FROM trusted_texts")

@@ -136,7 +136,7 @@ class StewardApp(App[int]):
         self.deeds = Deeds(self)
         self.shell = Shell(self)
         self.prompt.steady = self.keyboard.steady
-        self.app_resume_signal.subscribe(self, self._repaint)
+        self.app_resume_signal.subscribe(self, self._repaint)  # pyright: ignore[reportUnknownMemberType]
         steward = self.steward
         self.welcome = Welcome(Facts(steward.workspace_name, steward.model))
         self.transcript.add(self.welcome)

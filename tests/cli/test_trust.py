@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cli.program import Program
 from tests.pty_screen import PtyScreen
 
-ASK = {"STEWARD_TRUST": ""}
+ASK = {"STEWARD_TRUST": "require"}
 
 
 def test_the_list_names_every_text_and_trusts_nothing_without_a_terminal(steward: Program) -> None:
@@ -80,3 +80,26 @@ def test_keys_typed_before_the_question_stood_there_do_not_trust(steward: Progra
         screen.settle(1.0)
         assert screen.shows("[t] trust these texts")
     assert json.loads(steward("trust", "--json", **ASK).out)["trusted"] is False
+
+
+def test_a_command_uses_what_nobody_was_asked_about_and_warns_until_somebody_was(
+    steward: Program, monorepo: Path
+) -> None:
+    undecided = {"STEWARD_TRUST": "ask"}
+    asked = ("ask", "What is this?", "--model", "offline/guide", "--json")
+    first = steward(*asked, **undecided)
+    assert "AGENTS.md" in first.json["instructions"]
+    assert any("Nobody has looked yet" in warning for warning in first.json["warnings"])
+    assert steward("trust", "--forget", **undecided).code == 0
+    second = steward(*asked, **undecided)
+    assert second.json["instructions"] == [] and any("not trusted" in w for w in second.json["warnings"])
+
+
+def test_going_on_without_them_on_the_screen_holds_for_commands_too(steward: Program) -> None:
+    environment = {**steward.environment, "STEWARD_TRUST": "ask"}
+    with PtyScreen(steward.command(), cwd=steward.directory, environment=environment, lines=40) as screen:
+        screen.wait_for("[t] trust these texts")
+        screen.settle()
+        screen.press("enter")
+        screen.wait_gone("[t] trust these texts")
+    assert steward("instructions", ".", "--json", STEWARD_TRUST="ask").json["documents"] == []
