@@ -13,8 +13,7 @@ from steward.cli.completing import change_ids
 from steward.cli.diff_text import review_text
 from steward.cli.house import rooms
 from steward.cli.options import Options, global_options
-from steward.errors import NeedsPerson, StaleProposal, StampMismatch, UsageError, WrongStatus
-from steward.proposals.proposal import short
+from steward.errors import NeedsPerson, StaleProposal, UsageError, WrongStatus
 
 if TYPE_CHECKING:
     from steward.service import House
@@ -49,26 +48,30 @@ def _apply(house: House, change: str | None, digits: str | None) -> None:
     proposal = review.proposal
     if proposal.status != "pending":
         raise WrongStatus(proposal.id, proposal.status, "applied")
-    if digits is None:
-        if not confirm.at_a_terminal():
-            raise NeedsPerson(
-                f"Applying {proposal.id} needs a person at a terminal, or --stamp with the stamp that "
-                "show-change prints."
-            )
-        _refuse_stale(review)
-        output.say_diff(review_text(review))
-        question = f"\nType apply to write {proposal.id}, anything else to leave it pending: "
-        if not confirm.asked_for("apply", question):
-            output.note(f"{proposal.id} stays pending; nothing was written.")
-            raise click.exceptions.Exit(1)
-    elif not proposal.stamp.startswith(digits):
-        raise StampMismatch(proposal.id, short(digits), proposal.short_stamp)
-    _refuse_stale(review)
-    # Shown on this terminal, or read elsewhere under the stamp that was given.
-    house.changes.shown(proposal)
-    applied = house.changes.apply(proposal.id, proposal.stamp)
+    if digits is not None:
+        applied = house.changes.apply_stamped(proposal.id, digits)
+    else:
+        _read_and_typed(review)
+        # The diff that was rendered on this terminal is the one that is applied.
+        house.changes.shown(proposal)
+        applied = house.changes.apply(proposal.id, proposal.stamp)
     output.say(f"{applied.id} applied: {output.listed(applied.paths)}.")
     _tell(applied.warnings)
+
+
+def _read_and_typed(review: Review) -> None:
+    """Show the diff and return once the person has typed the word."""
+    change = review.proposal.id
+    if not confirm.at_a_terminal():
+        raise NeedsPerson(
+            f"Applying {change} needs a person at a terminal, or --stamp with the stamp that show-change prints."
+        )
+    _refuse_stale(review)
+    output.say_diff(review_text(review))
+    question = f"\nType apply to write {change}, anything else to leave it pending: "
+    if not confirm.asked_for("apply", question):
+        output.note(f"{change} stays pending; nothing was written.")
+        raise click.exceptions.Exit(1)
 
 
 def _tell(sentences: Iterable[str]) -> None:

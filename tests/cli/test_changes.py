@@ -102,7 +102,7 @@ def test_undo_brings_back_the_bytes(proposed: Program, monorepo: Path):
     assert (monorepo / TAX).read_bytes() == before
     (change,) = proposed("changes", "--all", "--json").json
     assert change["status"] == "undone"
-    assert [line["kind"] for line in change["history"]] == ["proposed", "shown", "applied", "undone"]
+    assert [line["kind"] for line in change["history"]] == ["proposed", "applied", "undone"]
     assert {line["stamp"] for line in change["history"]} == {stamp}
 
 

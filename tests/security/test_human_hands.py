@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from pydantic import BaseModel
 
-from steward.config import Settings
+from steward.config import known_keys
 from steward.conversation import JsonObject
 from steward.service import Steward
 from steward.service.commands import COMMANDS
@@ -47,7 +46,7 @@ REPLAY = "steward.service.replay"
 
 DECIDES = {
     "apply": {SERVICE, REPLAY, *IN_A_SHELL},
-    "apply_stamped": set[str](),
+    "apply_stamped": IN_A_SHELL,
     "undo": {SERVICE, REPLAY, *IN_A_SHELL},
     "rebase": {SERVICE, "steward.service.changes", *IN_A_SHELL},
     "apply_change": ON_SCREEN,
@@ -150,16 +149,8 @@ def test_no_room_that_serves_a_model_holds_a_call_that_writes_files() -> None:
     assert found == ALLOWED
 
 
-def settings_keys(model: type[BaseModel]) -> Iterator[str]:
-    for name, field in model.model_fields.items():
-        yield name
-        kind: object = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from settings_keys(kind)
-
-
 def test_no_setting_applies_or_approves() -> None:
-    for key in settings_keys(Settings):
+    for key in known_keys():
         assert not re.search(r"appl|approv|accept|confirm|auto(?!_)|yolo|unattended", key), key
 
 
