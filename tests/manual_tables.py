@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from steward.cli.commands import ENTRIES
-from steward.config import Settings
+from steward.config.keys import fields
 from steward.service.commands import COMMANDS, Command
 from tests.monorepo import PROJECT
 
@@ -50,17 +49,11 @@ def commands() -> str:
 
 def settings() -> str:
     """Every setting."""
-    return table(("Setting", "Default", "Values", "What it is for"), list(_settings(Settings, "")))
-
-
-def _settings(model: type[BaseModel], prefix: str) -> Iterator[Sequence[str]]:
-    for name, field in model.model_fields.items():
-        kind: Any = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from _settings(kind, f"{prefix}{name}.")
-        else:
-            words = " ".join((field.description or "").split())
-            yield f"`{prefix}{name}`", _default(field), _values(field), words
+    rows = [
+        (f"`{name}`", _default(field), _values(field), " ".join((field.description or "").split()))
+        for name, field in fields()
+    ]
+    return table(("Setting", "Default", "Values", "What it is for"), rows)
 
 
 def _default(field: FieldInfo) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from steward.config.keys import SCALARS
+from steward.config.keys import scalars
 from steward.errors import ConfigError
 
 PREFIX = "STEWARD_"
@@ -26,17 +24,24 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Any, str
     Lists are written as in the file, or with commas. An empty variable sets nothing. Raises ``ConfigError`` for a
     variable that is no setting.
     """
-    known = {variable(key): key for key in SCALARS}
+    said = {
+        name: text
+        for name, text in environment.items()
+        if name.startswith(PREFIX) and name not in OTHERS and text.strip()
+    }
+    if not said:
+        return {}
+    known = {variable(key): key for key in scalars()}
     found: dict[str, tuple[Any, str]] = {}
-    for name, text in environment.items():
-        if not name.startswith(PREFIX) or name in OTHERS or not text.strip():
-            continue
+    for name, text in said.items():
         if name not in known:
+            import difflib
+
             near = difflib.get_close_matches(name, [*known, *OTHERS], 1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise ConfigError(f"The environment sets {name}, which is no setting.{hint}")
         key = known[name]
-        found[key] = (_value(text.strip(), SCALARS[key]), name)
+        found[key] = (_value(text.strip(), scalars()[key]), name)
     return found
 
 
@@ -45,6 +50,8 @@ def _value(text: str, kind: str) -> object:
         return text
     if kind == "list" and not text.startswith("["):
         return [piece.strip() for piece in text.split(",") if piece.strip()]
+    import tomllib
+
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

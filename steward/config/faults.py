@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any, cast
 
 from steward.config.keys import known_keys
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 def sentence(name: str, text: str, error: ValidationError, choices: Sequence[str] = ()) -> str:
@@ -19,7 +19,9 @@ def sentence(name: str, text: str, error: ValidationError, choices: Sequence[str
     dotted = ".".join(keys)
     line = line_of(text, keys)
     where = f"{name}, line {line}" if line else name
-    if fault["type"] == "extra_forbidden":
+    if fault["type"] == "unexpected_keyword_argument":
+        import difflib
+
         known = list(choices) or list(known_keys())
         near = difflib.get_close_matches(dotted, known, 1) or difflib.get_close_matches(
             keys[-1], [key.rsplit(".", 1)[-1] for key in known], 1

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
-from typing import Any, Literal, get_args, get_origin
+from dataclasses import fields as fields_of
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
+from steward.config.settings import Section, Settings
 
-from steward.config.settings import Settings
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 
-def fields(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+def fields(section: type[Section] = Settings, prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
     """Every setting with its field."""
-    for key, field in model.model_fields.items():
-        inner: object = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from fields(inner, f"{prefix}{key}.")
+    from steward.config.check import field_infos
+
+    infos = field_infos(section)
+    for field in fields_of(section):
+        if isinstance(field.default, Section):
+            yield from fields(type(field.default), f"{prefix}{field.name}.")
         else:
-            yield prefix + key, field
+            yield prefix + field.name, infos[field.name]
 
 
-def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[str]:
+def known_keys(section: type[Section] = Settings, prefix: str = "") -> Iterator[str]:
     """Every setting in dotted form."""
-    for key, _ in fields(model, prefix):
-        yield key
+    for field in fields_of(section):
+        if isinstance(field.default, Section):
+            yield from known_keys(type(field.default), f"{prefix}{field.name}.")
+        else:
+            yield prefix + field.name
 
 
 def kind_of(field: FieldInfo) -> Literal["text", "list", "table", "value"]:
@@ -39,5 +46,7 @@ def kind_of(field: FieldInfo) -> Literal["text", "list", "table", "value"]:
     return "list" if origin in (tuple, list) else "table" if origin is dict else "value"
 
 
-SCALARS = {key: kind for key, field in fields() if (kind := kind_of(field)) != "table"}
-"""Settings that a variable can hold, and how they are written."""
+@cache
+def scalars() -> dict[str, str]:
+    """Settings that a variable can hold, and how they are written."""
+    return {key: kind for key, field in fields() if (kind := kind_of(field)) != "table"}

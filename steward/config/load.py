@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import ValidationError
-
 from steward.config.environment import from_environment
-from steward.config.faults import dotted_keys, sentence
+from steward.config.faults import dotted_keys
 from steward.config.settings import Settings
 from steward.errors import ConfigError
 
@@ -41,6 +38,9 @@ def load_with_sources(file: Path | None, environment: Mapping[str, str], *, requ
     text = ""
     if file is not None:
         text = _read(file, required)
+    if file is not None and text:
+        import tomllib
+
         try:
             shape = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -58,6 +58,12 @@ def load_with_sources(file: Path | None, environment: Mapping[str, str], *, requ
 
 
 def _checked(name: str, text: str, shape: dict[str, Any]) -> Settings:
+    if not shape:
+        return Settings()
+    from pydantic import ValidationError
+
+    from steward.config.faults import sentence
+
     try:
         return Settings.model_validate(shape)
     except ValidationError as error:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Any
-
-from pydantic import ValidationError
 
 from steward.config.faults import dotted_keys, line_of, sentence
 from steward.config.settings import Settings
@@ -20,6 +17,10 @@ ALLOWED = ("tools.ignore", "instructions.fallback_names", "instructions.files", 
 
 def parse_repository(data: bytes) -> Settings:
     """The repository's settings, checked by the one schema. Raises ``ConfigError`` naming key and line."""
+    import tomllib
+
+    from pydantic import ValidationError
+
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{PLACE} is larger than {MAX_BYTES} bytes.")
     try:
@@ -51,7 +52,7 @@ def with_repository(own: Settings, repository: Settings) -> Settings:
     changed: dict[str, Any] = {
         "files": _joined(own.instructions.files, repository.instructions.files),
     }
-    if "fallback_names" in repository.instructions.model_fields_set - own.instructions.model_fields_set:
+    if "fallback_names" in repository.instructions.said - own.instructions.said:
         changed["fallback_names"] = repository.instructions.fallback_names
     instructions = own.instructions.model_copy(update=changed)
     folders = _joined(own.skills.directories, repository.skills.directories)

@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
-
-Seconds = Annotated[float, Field(gt=0, le=86_400)]
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 
-class Section(BaseModel):
-    """A table of the configuration; unknown keys are refused."""
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Where a value may lie; pydantic checks it when a file or a variable is read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    ge: float | None = None
+    le: float | None = None
+    gt: float | None = None
+    max_length: int | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        bounds = {"ge": self.ge, "le": self.le, "gt": self.gt, "max_length": self.max_length}
+        return {**handler(source), **{key: bound for key, bound in bounds.items() if bound is not None}}
 
 
+Seconds = Annotated[float, Range(gt=0, le=86_400)]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of the configuration; unknown keys are refused.
+
+    It is a plain value, so that a command that finds nothing to check does not wait for pydantic.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+    said: ClassVar[frozenset[str]] = frozenset()
+    """Of a section that was read: the keys that were given in it."""
+
+    @classmethod
+    def model_validate(cls, shape: Mapping[str, Any]) -> Self:
+        """The section that a parsed file describes. Raises pydantic's ``ValidationError``."""
+        from steward.config.check import checked
+
+        return checked(cls, shape)
+
+    def model_copy(self, update: Mapping[str, Any]) -> Self:
+        """The same with other values, which are not checked."""
+        copy = replace(self, **update)
+        object.__setattr__(copy, "said", self.said | update.keys())
+        return copy
+
+
+@dataclass(frozen=True)
 class Instructions(Section):
     """How AGENTS.md documents are found and how they reach the model."""
 
@@ -28,13 +63,13 @@ class Instructions(Section):
     """Where discovery stops: the nearest repository, or the outermost one that encloses it."""
     keep: Literal["closest", "broadest"] = "closest"
     """Which documents stay when a total limit runs out."""
-    max_depth: int = Field(default=32, ge=1, le=1024)
+    max_depth: Annotated[int, Range(ge=1, le=1024)] = 32
     """Directories searched, from the target upwards."""
-    max_documents: int = Field(default=16, ge=1, le=1024)
+    max_documents: Annotated[int, Range(ge=1, le=1024)] = 16
     """Documents accepted for one target."""
-    max_document_bytes: int = Field(default=65_536, ge=1, le=16_777_216)
+    max_document_bytes: Annotated[int, Range(ge=1, le=16_777_216)] = 65_536
     """Bytes of one document; a larger one is left out whole."""
-    max_total_bytes: int = Field(default=262_144, ge=1, le=67_108_864)
+    max_total_bytes: Annotated[int, Range(ge=1, le=67_108_864)] = 262_144
     """Bytes of all documents of one target."""
     files: tuple[str, ...] = ()
     """Further documents for every target: paths, globs below the workspace, or http(s) URLs."""
@@ -42,6 +77,7 @@ class Instructions(Section):
     """Also read ~/.claude/CLAUDE.md among your own documents."""
 
 
+@dataclass(frozen=True)
 class Tools(Section):
     """What the model's tools may see and do."""
 
@@ -49,7 +85,7 @@ class Tools(Section):
     """Off: the model is given no tool to propose changes with."""
     secrets: bool = False
     """On: files such as .env, private keys and .npmrc may be read by the model."""
-    max_file_bytes: int = Field(default=4_194_304, ge=1_024, le=268_435_456)
+    max_file_bytes: Annotated[int, Range(ge=1_024, le=268_435_456)] = 4_194_304
     """Bytes of the largest file that is read, searched or changed."""
     ignore: tuple[str, ...] = ()
     """Paths that the tools leave alone, in gitignore syntax."""
@@ -59,6 +95,7 @@ class Tools(Section):
     """Paths in which nothing is redacted, in gitignore syntax."""
 
 
+@dataclass(frozen=True)
 class Skills(Section):
     """Where else skills are looked for."""
 
@@ -66,29 +103,33 @@ class Skills(Section):
     """Folders of skills: beneath the workspace, or anywhere (~ is your home) when you name them yourself."""
 
 
+@dataclass(frozen=True)
 class Proposals(Section):
     """How long the contents of changes that are applied, discarded or undone are kept."""
 
-    keep_days: int = Field(default=14, ge=0, le=36_500)
+    keep_days: Annotated[int, Range(ge=0, le=36_500)] = 14
     """Days after which a finished change can be neither shown nor undone any more."""
-    keep_bytes: int = Field(default=268_435_456, ge=0, le=1_099_511_627_776)
+    keep_bytes: Annotated[int, Range(ge=0, le=1_099_511_627_776)] = 268_435_456
     """Bytes of all finished changes; above that the oldest are let go. Pending changes are always kept."""
 
 
+@dataclass(frozen=True)
 class Context(Section):
     """How a conversation is kept within its model's window."""
 
-    compact_at: float = Field(default=0.8, ge=0.1, le=1.0)
+    compact_at: Annotated[float, Range(ge=0.1, le=1.0)] = 0.8
     """Share of a known window at which older tool results are folded, and then the conversation is summarised."""
 
 
+@dataclass(frozen=True)
 class Sessions(Section):
     """How long conversations are kept."""
 
-    keep_days: int = Field(default=180, ge=1, le=36_500)
+    keep_days: Annotated[int, Range(ge=1, le=36_500)] = 180
     """Days after its last use when a session is deleted; pending changes stay."""
 
 
+@dataclass(frozen=True)
 class Profile(Section):
     """Another way to ask: [profile.NAME], used by --profile NAME and /ask NAME."""
 
@@ -98,27 +139,29 @@ class Profile(Section):
     """The tools the model is given; all of them when left out."""
     instructions: bool = True
     """Off: no AGENTS.md document is loaded."""
-    prompt: str = Field(default="", max_length=65_536)
+    prompt: Annotated[str, Range(max_length=65_536)] = ""
     """Text that is added to what the model is told first."""
 
 
+@dataclass(frozen=True)
 class Limits(Section):
     """Where a turn stops by itself."""
 
-    rounds: int = Field(default=25, ge=1, le=1_000)
+    rounds: Annotated[int, Range(ge=1, le=1_000)] = 25
     """Model calls of one turn."""
     turn_seconds: Seconds = 600.0
     """Seconds of one turn; four times that for a server on this machine."""
-    turn_tokens: int = Field(default=0, ge=0, le=1_000_000_000)
+    turn_tokens: Annotated[int, Range(ge=0, le=1_000_000_000)] = 0
     """Tokens of one turn, sent and received; 0 for no limit."""
-    turn_cost: float = Field(default=0.0, ge=0, le=1_000_000)
+    turn_cost: Annotated[float, Range(ge=0, le=1_000_000)] = 0.0
     """US dollars of one turn, where the price is known; 0 for no limit."""
-    session_tokens: int = Field(default=0, ge=0, le=1_000_000_000)
+    session_tokens: Annotated[int, Range(ge=0, le=1_000_000_000)] = 0
     """Tokens of all turns of a session; 0 for no limit."""
-    session_cost: float = Field(default=0.0, ge=0, le=1_000_000)
+    session_cost: Annotated[float, Range(ge=0, le=1_000_000)] = 0.0
     """US dollars of all turns of a session, where the price is known; 0 for no limit."""
 
 
+@dataclass(frozen=True)
 class Clocks(Section):
     """How long the model may keep silent, in seconds; four times that for a server on this machine."""
 
@@ -128,12 +171,13 @@ class Clocks(Section):
     """From the request to the first piece of the answer."""
     gap: Seconds = 60.0
     """Between two pieces of the answer; keep-alive comments do not count."""
-    local_factor: float = Field(default=4.0, ge=1, le=1_000)
+    local_factor: Annotated[float, Range(ge=1, le=1_000)] = 4.0
     """How many times as long a server on this machine may take, for first_token and gap."""
-    retries: int = Field(default=3, ge=0, le=3)
+    retries: Annotated[int, Range(ge=0, le=3)] = 3
     """How often a call is made again while nothing of the answer has come."""
 
 
+@dataclass(frozen=True)
 class Settings(Section):
     """All of it. The file is config.toml in your configuration directory."""
 
@@ -156,9 +200,9 @@ class Settings(Section):
     sessions: Sessions = Sessions()
     limits: Limits = Limits()
     clocks: Clocks = Clocks()
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
     """Further litellm arguments for every call, such as api_base, temperature or reasoning_effort."""
-    keys: dict[str, str] = Field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict[str, str])
     """Keys of the screen by name, such as panel = "ctrl+l"; /help keys lists the names."""
-    profile: dict[str, Profile] = Field(default_factory=dict)
+    profile: dict[str, Profile] = field(default_factory=dict[str, Profile])
     """Profiles by name; reviewer is built in."""

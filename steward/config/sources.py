@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from steward.config.environment import variable
 from steward.config.keys import fields, kind_of
 from steward.config.repository import ALLOWED, PLACE
-from steward.config.settings import Settings
+from steward.config.settings import Section, Settings
 
 _SECRET = re.compile(r"key|token|secret|password|credential|authorization|headers", re.IGNORECASE)
 _MASK = "•••"
@@ -87,8 +87,8 @@ def masked(value: object, name: str = "") -> object:
         return {key: _MASK if _SECRET.search(key) else masked(item, key) for key, item in pairs.items()}
     if isinstance(value, list | tuple):
         return [masked(item, name) for item in cast(list[object], value)]
-    if hasattr(value, "model_dump"):
-        return masked(cast(Any, value).model_dump(exclude_none=True), name)
+    if isinstance(value, Section):
+        return masked({key: item for key, item in asdict(value).items() if item is not None}, name)
     if isinstance(value, str):
         return re.sub(r"(?<=://)[^\s/@]+(?=@)", _MASK, value)
     return value

@@ -30,7 +30,6 @@ from steward.events import (
 )
 from steward.loop.briefed import Briefed
 from steward.loop.budget import SHARE, Budget, Spending
-from steward.loop.claims import Facts, claims
 from steward.loop.prose import ids
 from steward.loop.recovery import recovered, texts_given
 from steward.loop.repeats import Babble, Repeats, without_repetition
@@ -348,6 +347,8 @@ class _Turn:
         """What the answers of this turn claim and what is not so."""
         if not any(self.said):
             return ()
+        from steward.loop.claims import Facts, claims  # here: its patterns take a while to be made
+
         facts = Facts(self.desk.ids(), self.proposed, self.spoken_of)
         return claims("\n".join(self.said), facts)
 

@@ -1,10 +1,10 @@
 """Pending change sets: patch, diff, stamp, apply, recover."""
 
-from steward.proposals.diff import FileDiff, Hunk, Line, apply_diff, between, counts, file_diff
-from steward.proposals.draft import Accepted, Draft, Pending, Shelf
-from steward.proposals.edit import replace
-from steward.proposals.hunks import Choice, choose, choose_files, with_result
-from steward.proposals.patch_format import patch_text
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from steward.proposals.proposal import (
     Action,
     Edit,
@@ -16,8 +16,15 @@ from steward.proposals.proposal import (
     short,
     stamp_of,
 )
-from steward.proposals.rebase import overlaps
-from steward.proposals.stale import StaleFile, stale_files
+
+if TYPE_CHECKING:
+    from steward.proposals.diff import FileDiff, Hunk, Line, apply_diff, between, counts, file_diff
+    from steward.proposals.draft import Accepted, Draft, Pending, Shelf
+    from steward.proposals.edit import replace
+    from steward.proposals.hunks import Choice, choose, choose_files, with_result
+    from steward.proposals.patch_format import patch_text
+    from steward.proposals.rebase import overlaps
+    from steward.proposals.stale import StaleFile, stale_files
 
 __all__ = [
     "Accepted",
@@ -50,3 +57,42 @@ __all__ = [
     "stamp_of",
     "with_result",
 ]
+
+_PLACES = {
+    "diff": (
+        "FileDiff",
+        "Hunk",
+        "Line",
+        "apply_diff",
+        "between",
+        "counts",
+        "file_diff",
+    ),
+    "draft": (
+        "Accepted",
+        "Draft",
+        "Pending",
+        "Shelf",
+    ),
+    "edit": ("replace",),
+    "hunks": (
+        "Choice",
+        "choose",
+        "choose_files",
+        "with_result",
+    ),
+    "patch_format": ("patch_text",),
+    "rebase": ("overlaps",),
+    "stale": (
+        "StaleFile",
+        "stale_files",
+    ),
+}
+"""Where each name is defined; a module is imported when one of its names is asked for."""
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _PLACES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

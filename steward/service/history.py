@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from steward.proposals import Action
 from steward.service.views import FileDigests, Happening, History
-from steward.storage import AuditEntry, ChangeStore
+
+if TYPE_CHECKING:
+    from steward.proposals import Action
+    from steward.storage import AuditEntry, ChangeStore
 
 _STATUS = {
     "proposed": "pending",

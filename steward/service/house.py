@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Literal
 from steward import agents_md
 from steward.config import Settings, parse_repository, with_repository
 from steward.errors import ConfigError, UsageError
-from steward.service.changes import Changes
 from steward.service.profiles import named, under
-from steward.service.remote import RemoteDocuments
 from steward.service.trust import UNSEEN, UNTRUSTED, Trust, read_configuration
-from steward.service.views import WorkspaceView
-from steward.storage import AuditLog, ChangeStore, CopyStore, Database, PromptStore, SessionStore
+from steward.storage import Database
 from steward.storage.trust import TrustStore
 from steward.workspace import Policy, Workspace
 
 if TYPE_CHECKING:
+    from steward.service.changes import Changes
+    from steward.service.remote import RemoteDocuments
+    from steward.service.views import WorkspaceView
     from steward.skills import Places
+    from steward.storage import AuditLog, PromptStore, SessionStore
 
 
 class House:
@@ -162,6 +163,9 @@ class House:
     @cached_property
     def changes(self) -> Changes:
         """The changes of this workspace."""
+        from steward.service.changes import Changes  # here, since not every command needs them
+        from steward.storage import ChangeStore
+
         return Changes(
             self.workspace,
             ChangeStore(self.database),
@@ -173,16 +177,22 @@ class House:
     @cached_property
     def sessions(self) -> SessionStore:
         """The stored conversations of this workspace."""
+        from steward.storage import SessionStore
+
         return SessionStore(self.database)
 
     @cached_property
     def prompts(self) -> PromptStore:
         """What the person typed before."""
+        from steward.storage import PromptStore
+
         return PromptStore(self.database)
 
     @cached_property
     def audit(self) -> AuditLog:
         """What happened to changes."""
+        from steward.storage import AuditLog
+
         return AuditLog(self.database)
 
     @cached_property
@@ -204,6 +214,9 @@ class House:
     @cached_property
     def remote(self) -> RemoteDocuments:
         """What the configured URLs hold."""
+        from steward.service.remote import RemoteDocuments
+        from steward.storage import CopyStore
+
         limit = self.settings.instructions.max_document_bytes
         return RemoteDocuments(CopyStore(self.database), limit=limit)
 
@@ -233,6 +246,8 @@ class House:
 
     def view(self) -> WorkspaceView:
         """The bounds of the tools, for a person."""
+        from steward.service.views import WorkspaceView
+
         resolution = self.resolver.resolve(".")
         secrets = (".env files, private keys, .netrc, .npmrc, .pypirc and Terraform state",)
         return WorkspaceView(

@@ -12,7 +12,6 @@ from steward.errors import ConfigError, Conflict, StewardError
 from steward.events import ChangesMoved, Event, Notice
 from steward.model.choices import ModelChoice, ModelFacts
 from steward.model.gateway import Gateway
-from steward.service.exam_card import kept
 from steward.service.house import House
 from steward.service.model_settings import remember
 from steward.service.talk import Talk
@@ -88,6 +87,8 @@ class Models:
         self._tell(ChangesMoved())
 
     def _verdicts(self) -> dict[str, str]:
+        from steward.service.exam_card import kept  # here, since it is rarely asked for
+
         return {_plain(name): str(card["verdict"]) for name, card in kept(self._house.state.parent).items()}
 
     def _tell(self, event: Event) -> None:

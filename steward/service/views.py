@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from steward.agents_md import Resolution
-from steward.conversation import Usage
-from steward.events import DocumentState
-from steward.proposals import Action, Proposal
-
 if TYPE_CHECKING:
+    from steward.agents_md import Resolution
+    from steward.conversation import Usage
+    from steward.events import DocumentState
+    from steward.proposals import Action, Proposal
     from steward.proposals.diff import FileDiff
     from steward.proposals.stale import StaleFile
 

@@ -18,6 +18,7 @@ from textual.widgets import Static
 from steward.conversation import Assistant, Message, ToolAnswer, ToolCall, User
 from steward.tui.app import StewardApp
 from steward.tui.review.diff_view import DiffView
+from steward.tui.review.reading import Readings
 from tests.tui.demo import TEXT
 from tests.tui.fake_steward import FakeSteward, answer, modify, proposal
 from tests.tui.looking import begun, reviewing, until_seen
@@ -101,7 +102,7 @@ def test_opening_a_diff(benchmark: Measure, count: int) -> None:
             assert review is not None
 
             def show() -> None:
-                view.show(review)
+                view.show(review, Readings().of(review))
                 for y in range(view.size.height):
                     view.render_line(y)
 

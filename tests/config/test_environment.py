@@ -8,7 +8,7 @@ import pytest
 
 from steward.config import Settings, known_keys, load, load_with_sources
 from steward.config.environment import variable
-from steward.config.keys import SCALARS, fields, kind_of
+from steward.config.keys import fields, kind_of, scalars
 from steward.errors import ConfigError
 
 
@@ -41,7 +41,7 @@ def test_lists_texts_and_switches_are_written_plainly() -> None:
 
 
 def test_every_setting_but_tables_has_a_variable_and_no_two_share_one() -> None:
-    assert set(known_keys()) - set(SCALARS) == {key for key, field in fields() if kind_of(field) == "table"}
+    assert set(known_keys()) - set(scalars()) == {key for key, field in fields() if kind_of(field) == "table"}
     assert len({variable(key) for key in known_keys()}) == len(list(known_keys()))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from steward.config.environment import OTHERS, variable
-from steward.config.keys import SCALARS
+from steward.config.keys import scalars
 from steward.config.repository import ALLOWED
 from tests.monorepo import PROJECT
 
@@ -19,7 +19,7 @@ def test_what_a_repository_may_set_is_listed_and_nothing_else() -> None:
 
 
 def test_every_variable_that_is_named_is_one() -> None:
-    known = {*map(variable, SCALARS), *OTHERS}
+    known = {*map(variable, scalars()), *OTHERS}
     for page in MANUAL.glob("*.md"):
         named = set(re.findall(r"STEWARD_[A-Z][A-Z_]+[A-Z]", page.read_text("utf-8")))
         assert named <= known, page.name

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from steward.config import Settings, known_keys, load, load_with_sources, parse_repository, shown, template
 from steward.config import with_repository as joined
-from steward.config.keys import SCALARS
+from steward.config.keys import scalars
 
 
 def test_every_setting_is_shown_with_where_it_was_said(tmp_path: Path) -> None:
@@ -43,5 +43,5 @@ def test_the_commented_file_means_the_defaults_and_names_every_setting(tmp_path:
         written |= (
             {f"{key}.{name}" for name in cast(dict[str, Any], value)} if isinstance(value, dict) else {key}
         )
-    assert written == set(SCALARS)
+    assert written == set(scalars())
     assert Settings.model_validate(shape) == Settings()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from steward.tui.review.confirm import Confirm
 from steward.tui.review.diff_view import DiffView
 from steward.tui.review.rows import CodeRow, CommentRow, FileRow, HunkRow
 from steward.tui.review.screen import ReviewScreen
+from tests.monorepo import PROJECT
+from tests.pty_screen import PtyScreen
 from tests.tui.fake_steward import FakeSteward, create, modify, proposal
 from tests.tui.looking import Clock, begun, reviewing, rows, seen, typed, until, until_seen
 
@@ -173,6 +177,7 @@ async def test_comments_stand_below_their_lines_and_go_as_one_question() -> None
         await until_seen(pilot, "2 comments")
         await pilot.press("escape")
         await until(pilot, lambda: len(app.screen_stack) == 1)
+        await until_seen(pilot, "2 comments on change-001 not sent yet")
         await reviewing(pilot)
         await pilot.press("s")
         await until(pilot, lambda: bool(fake.asked))
@@ -275,3 +280,44 @@ def test_the_editor_gets_the_bytes_and_no_shell(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("VISUAL", "'unclosed")
     monkeypatch.setenv("EDITOR", "vim -n")
     assert editor.command() == ["vim", "-n"]
+
+
+PROGRAM = """
+import sys
+from tests.tui.fake_steward import FakeSteward, modify, proposal
+from steward.tui import run
+fake = FakeSteward()
+fake.put(proposal(1, modify("src/a.txt", "one\\n", "two\\n")))
+code = run(fake.as_steward())
+print("left", repr(fake.proposals["change-001"].files[0].result), fake.applied)
+sys.exit(code)
+"""
+
+
+def test_the_editor_has_the_terminal_and_the_review_comes_back_whole(tmp_path: Path) -> None:
+    program = tmp_path / "editor"
+    program.write_text('#!/bin/sh\necho "EDITING $(cat "$1")"\nread answer\necho "$answer" >> "$1"\n')
+    program.chmod(0o755)
+    environment = {
+        "PATH": os.defpath,
+        "PYTHONPATH": str(PROJECT),
+        "LANG": "C.UTF-8",
+        "HOME": "/nonexistent",
+        "EDITOR": str(program),
+    }
+    with PtyScreen([sys.executable, "-c", PROGRAM], cwd=Path(PROJECT), environment=environment) as screen:
+        screen.wait_for("Instructions here")
+        screen.press("f4")
+        screen.wait_for("e edit")
+        screen.press("e")
+        screen.wait_for("EDITING two")
+        before = len(screen.raw)
+        screen.type("mine\r")
+        screen.wait_for("With your edit change-001 has the stamp")
+        screen.wait_for("+ mine")
+        assert b"src/a.txt" in screen.raw[before:]
+        screen.press("escape")
+        screen.wait_for("Instructions here")
+        screen.press("ctrl+q")
+        assert screen.wait_end() == 0
+        assert "left b'two\\nmine\\n' []" in screen.raw.decode("utf-8", "replace")

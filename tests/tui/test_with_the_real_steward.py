@@ -63,6 +63,57 @@ async def test_from_the_question_to_the_written_file(tmp_path: Path) -> None:
         await steward.close()
 
 
+async def test_a_part_is_taken_commented_on_and_amended(tmp_path: Path) -> None:
+    root = plant(tmp_path / "repo")
+    (root / "long.txt").write_text("".join(f"line {n}\n" for n in range(40)))
+    steward, gateway = steward_in(
+        root,
+        [
+            {"calls": [call("readFile", path="long.txt")]},
+            {"calls": [patch("long.txt", "line 3\n", "three\n"), patch("long.txt", "line 30\n", "thirty\n")]},
+            {"text": "Done.\n"},
+            {"calls": [patch("long.txt", "three\n", "drei\n", change="change-001")]},
+            {"text": "Amended.\n"},
+        ],
+    )
+    clock = Clock()
+    app = StewardApp(steward, now=clock)
+    try:
+        async with app.run_test(size=(130, 50)) as pilot:
+            await begun(pilot)
+            await ask(pilot, "change it")
+            await reviewing(pilot)
+            await pilot.press("right_square_bracket", "space")
+            clock.pass_(2)
+            await pilot.press("a")
+            await until_seen(pilot, "Read it again; a applies it.")
+            assert "thirty" not in seen(app)
+            await pilot.press("j", "j", "j", "j", "j", "c")
+            await typed(pilot, "in german")
+            await pilot.press("enter", "s")
+            await until(pilot, lambda: app.turns.ended == 2 and not app.turns.running)
+            sent = str(gateway.sent())
+            assert "left parts of change-001 out of it: hunk 2 of 2 of long.txt" in sent
+            assert "in german" in sent and "lines" not in sent.rpartition("in german")[0][-60:]
+            await reviewing(pilot)
+            await pilot.press("i")
+            await until_seen(pilot, "Only what changed since you looked at")
+            shown = seen(app)
+            assert "three" in shown and "drei" in shown and "line 30" not in shown
+            await pilot.press("i")
+            await until(pilot, lambda: "Only what changed" not in seen(app))
+            clock.pass_(2)
+            await pilot.press("a")
+            await until_seen(pilot, "any other key")
+            clock.pass_(2)
+            await pilot.press("y")
+            await until_seen(pilot, "change-001 applied")
+            written = (root / "long.txt").read_text()
+            assert "drei\n" in written and "line 30\n" in written and "thirty" not in written
+    finally:
+        await steward.close()
+
+
 async def test_the_stale_badge_turns_on_by_itself_when_the_file_changes_on_disk(tmp_path: Path) -> None:
     root = plant(tmp_path / "repo")
     steward, _ = steward_in(root, list(REPLIES), watch=True)

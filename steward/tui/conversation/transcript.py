@@ -304,6 +304,11 @@ class Transcript(ScrollView, can_focus=True):
         self._place(None, 0)
         self.refresh()
 
+    def action_scroll_home(self) -> None:
+        """Go to the top; what arrives meanwhile does not pull the view back."""
+        self.following = False
+        self.scroll_to(y=0, animate=False, immediate=True)
+
     def go_end(self) -> None:
         """Follow the end again."""
         self.action_end()

@@ -50,12 +50,17 @@ class Title(Widget, can_focus=False):
             badges.append((f"without {self.left_out}", looks.chip_warning))
         if self.comments:
             badges.append((sentences.count(self.comments, "comment"), looks.chip))
-        for text, style in badges:
-            left.extend([Segment(f" {text} ", style), Segment(" ", back)])
         facts = f"{sentences.count(len(proposal.files), 'file')} +{added} −{removed}"
         right = [Segment(f" {facts} · {plain(proposal.short_stamp)} ", back)]
-        if width_of(left) + width_of(right) > width:
+        taken = width_of(left) + sum(len(text) + 3 for text, _ in badges)
+        if taken + width_of(right) > width:
             right = [Segment(f" {plain(proposal.short_stamp)} ", back)]
+        if taken + width_of(right) > width and proposal.status == "pending":
+            taken -= len(badges.pop(0)[0]) + 3
+        while badges and taken + width_of(right) > width:
+            taken -= len(badges.pop()[0]) + 3
+        for text, style in badges:
+            left.extend([Segment(f" {text} ", style), Segment(" ", back)])
         gap = max(width - width_of(left) - width_of(right), 0)
         return Strip([*left, Segment(" " * gap, back), *right]).adjust_cell_length(width, back)
 

@@ -203,6 +203,9 @@ class Rework(Screen[None]):
         if file is None or file.result is None:
             self._refuse(f"{plain(path)} is deleted by this change; there is nothing to edit.")
             return
+        if self._steward.busy:
+            self._refuse("A turn is running, which an editor would hold up; wait for its end, or stop it.")
+            return
         argv = editor.command()
         if argv is None:
             self._refuse("Set VISUAL or EDITOR to the editor that is to be opened.")

@@ -251,6 +251,9 @@ class ReviewScreen(Rework):
             self._close_input()
         elif view.mark is not None:
             view.action_range()
+        elif self.reading is not None and self.reading.comments:
+            said = sentences.count(len(self.reading.comments), "comment")
+            self._leave(f"{said} on {self.reading.proposal.id} not sent yet; s in the review sends.", "info")
         else:
             self.dismiss()
 
