@@ -40,7 +40,6 @@ def show(
     if not plain and not sys.stderr.isatty():
         raise NeedsPerson("The screen needs standard error to be the terminal; use steward --plain.")
     from steward.cli.house import new_steward, settings_of
-    from steward.cli.plain import converse
     from steward.cli.trust import before_screen
     from steward.tui import run
 
@@ -52,6 +51,11 @@ def show(
         import asyncio
 
         asyncio.run(steward.resume(resume))
-    code = converse(steward) if plain else run(steward, settings)
+    if plain:
+        from steward.cli.plain import converse
+
+        code = converse(steward)
+    else:
+        code = run(steward, settings)
     if code:
         raise click.exceptions.Exit(code)

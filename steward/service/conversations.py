@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from steward.conversation import Message
 from steward.errors import Conflict, NoSuchThing, StewardError, UsageError
@@ -19,15 +20,16 @@ from steward.events import (
     RoundStarted,
     TurnEnded,
 )
-from steward.model.gateway import Gateway
-from steward.proposals import Proposal
-from steward.service.compaction import Asked, questions
-from steward.service.house import House
-from steward.service.model_settings import bounds_of
-from steward.service.recording import Form, exported
-from steward.service.talk import Talk, title_of
 from steward.service.views import CostView, SessionView
-from steward.storage import SessionRow
+
+if TYPE_CHECKING:
+    from steward.model.gateway import Gateway
+    from steward.proposals import Proposal
+    from steward.service.compaction import Asked
+    from steward.service.house import House
+    from steward.service.recording import Form
+    from steward.service.talk import Talk
+    from steward.storage import SessionRow
 
 T = TypeVar("T")
 
@@ -42,16 +44,62 @@ class Conversations:
     """
 
     _house: House
-    _talk: Talk
-    _gateway: Gateway
     _turn: asyncio.Task[Any] | None
 
-    def __init__(self) -> None:
+    def __init__(self, model: str, gateway: Gateway | None) -> None:
+        self._wanted_model = model
+        self._opening = threading.RLock()
+        self._held: Talk | None = None
+        self._line = gateway
         self._listeners: list[asyncio.Queue[Event | None]] = []
         self._unheard: list[Event] = []
         self._brought: list[str] = []
 
     # What is held
+
+    @property
+    def _talk(self) -> Talk:
+        """The conversation. It is made when it is first needed, so that a screen is drawn before that."""
+        with self._opening:
+            if self._held is None:
+                from steward.service.talk import Talk
+
+                self._held = Talk(self._house, self._wanted_model, self._note_made)
+            return self._held
+
+    @_talk.setter
+    def _talk(self, talk: Talk) -> None:
+        self._held = talk
+
+    @property
+    def _gateway(self) -> Gateway:
+        """The way to the models, made when it is first needed."""
+        with self._opening:
+            if self._line is None:
+                from steward.service.confine import gateway_for
+
+                self._line = gateway_for(self._house.settings)
+            return self._line
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._wanted_model if self._held is None else self._held.model
+
+    @property
+    def focus(self) -> str:
+        """The path last touched."""
+        return "." if self._held is None else self._held.focus
+
+    @property
+    def session_id(self) -> str:
+        """The stored session; empty until the first question."""
+        return "" if self._held is None else self._held.session
+
+    @property
+    def session_title(self) -> str:
+        """The first question, shortened."""
+        return "" if self._held is None else self._held.title
 
     def transcript(self) -> tuple[Message, ...]:
         """The messages of the conversation as the model has it."""
@@ -87,6 +135,8 @@ class Conversations:
 
     async def rename(self, title: str, session: str | None = None) -> str:
         """Give a conversation (the one held, for ``None``) another title; gives the title as it is kept."""
+        from steward.service.talk import title_of
+
         title = title_of(title)
         if not title:
             raise UsageError("A title is at least one word.")
@@ -143,6 +193,8 @@ class Conversations:
         held = self._talk.session
         if session is None and not held:
             raise NoSuchThing("question", "earlier")
+        from steward.service.recording import exported
+
         return await _blocking(lambda: exported(self._house, session or held, form))
 
     # Compaction
@@ -183,6 +235,9 @@ class Conversations:
 
         What it answers is told to the model of this conversation with the next question.
         """
+        from steward.service.model_settings import bounds_of
+        from steward.service.talk import Talk, title_of
+
         house = await _blocking(lambda: self._house.under(profile))
         try:
             talk = await _blocking(
@@ -272,6 +327,8 @@ class Conversations:
         self._tell(await self._instructions_event())
 
     def _new_talk(self, row: SessionRow | None, upto: Asked | None) -> Talk:
+        from steward.service.talk import Talk
+
         return Talk(
             self._house,
             self._talk.model,
@@ -282,6 +339,8 @@ class Conversations:
         )
 
     def _questions(self, session: str | None) -> tuple[SessionRow, tuple[Asked, ...]]:
+        from steward.service.compaction import questions
+
         store = self._house.sessions
         if session is None and not self._talk.session:
             raise NoSuchThing("question", "earlier")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from steward.config import Settings
-from steward.loop import Bounds
-from steward.loop.budget import Budget
-from steward.model.clocks import Clocks
 from steward.service.private_file import read_private, write_private
+
+if TYPE_CHECKING:
+    from steward.config import Settings
+    from steward.loop import Bounds
+    from steward.model.clocks import Clocks
 
 DEFAULT_MODEL = "offline/guide"
 REMEMBERED = "model.json"
@@ -35,6 +37,8 @@ def remember(state: Path, model: str) -> None:
 
 def clocks_of(settings: Settings) -> Clocks:
     """How long a model may keep silent."""
+    from steward.model.clocks import Clocks
+
     wanted = settings.clocks
     return Clocks(
         connect=wanted.connect,
@@ -47,6 +51,9 @@ def clocks_of(settings: Settings) -> Clocks:
 
 def bounds_of(settings: Settings, rounds: int | None = None) -> Bounds:
     """Where a turn stops by itself; ``rounds`` wins over the settings."""
+    from steward.loop import Bounds
+    from steward.loop.budget import Budget
+
     limits = settings.limits
     budget = Budget(limits.turn_tokens, limits.turn_cost, limits.session_tokens, limits.session_cost)
     return Bounds(rounds or limits.rounds, limits.turn_seconds, budget)

@@ -6,30 +6,37 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steward.errors import ConfigError, Conflict, StewardError
 from steward.events import ChangesMoved, Event, Notice
 from steward.model.choices import ModelChoice, ModelFacts
-from steward.model.gateway import Gateway
-from steward.service.house import House
-from steward.service.model_settings import remember
-from steward.service.talk import Talk
+
+if TYPE_CHECKING:
+    from steward.model.gateway import Gateway
+    from steward.service.house import House
+    from steward.service.talk import Talk
 
 
 class Models:
     """Which model answers, and what is known of it. ``Steward`` is made of it."""
 
     _house: House
-    _talk: Talk
-    _gateway: Gateway
     _turn: asyncio.Task[Any] | None
     _facts = ModelFacts("")
 
     @property
     def model(self) -> str:
         """The model's name."""
-        return self._talk.model
+        raise NotImplementedError
+
+    @property
+    def _talk(self) -> Talk:
+        raise NotImplementedError
+
+    @property
+    def _gateway(self) -> Gateway:
+        raise NotImplementedError
 
     @property
     def model_host(self) -> str:
@@ -62,6 +69,8 @@ class Models:
         self._talk.model = name
         self._facts = ModelFacts("")
         try:
+            from steward.service.model_settings import remember
+
             await asyncio.to_thread(remember, self._house.state.parent, name)
         except OSError as error:
             reason = (error.strerror or "error").lower()

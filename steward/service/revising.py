@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from steward.errors import Conflict, NoSuchThing, UsageError
 from steward.proposals import Choice, FileChange, Proposal, between, choose_files, file_diff, with_result
-from steward.service.changes import Changes
-from steward.service.house import House
-from steward.service.talk import Talk
+
+if TYPE_CHECKING:
+    from steward.service.changes import Changes
+    from steward.service.house import House
+    from steward.service.talk import Talk
 
 T = TypeVar("T")
 
@@ -153,7 +155,10 @@ class Revisions:
     """The part of ``Steward`` by which a person reworks a pending change."""
 
     _house: House
-    _talk: Talk
+
+    @property
+    def _talk(self) -> Talk:
+        raise NotImplementedError
 
     async def choose(self, change: str, stamp: str, choices: Mapping[str, Choice | None]) -> Proposal:
         """Leave parts of a change out; see ``choose``. It has a new stamp and must be reviewed again."""

@@ -9,9 +9,8 @@ import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from steward.config import Settings
 from steward.conversation import Usage
 from steward.errors import Conflict, StewardError
 from steward.events import (
@@ -24,19 +23,12 @@ from steward.events import (
     ToolFinished,
     TurnEnded,
 )
-from steward.model.gateway import Gateway
-from steward.proposals import Proposal
-from steward.proposals.apply import Applied
 from steward.service.completion import PathIndex
-from steward.service.confine import gateway_for
 from steward.service.conversations import Conversations
-from steward.service.house import House
 from steward.service.manual import page
-from steward.service.model_settings import bounds_of, model_of
+from steward.service.model_settings import model_of
 from steward.service.models import Models
 from steward.service.revising import Revisions
-from steward.service.talk import Talk
-from steward.service.trust import TrustView
 from steward.service.views import (
     ChangeView,
     ContextView,
@@ -45,10 +37,18 @@ from steward.service.views import (
     Review,
     WorkspaceView,
 )
-from steward.skills import Catalog
-from steward.tools import ToolResult
 from steward.watch import Watcher
 from steward.workspace import RepoPath
+
+if TYPE_CHECKING:
+    from steward.config import Settings
+    from steward.model.gateway import Gateway
+    from steward.proposals import Proposal
+    from steward.proposals.apply import Applied
+    from steward.service.house import House
+    from steward.service.trust import TrustView
+    from steward.skills import Catalog
+    from steward.tools import ToolResult
 
 T = TypeVar("T")
 _log = logging.getLogger("steward.service")
@@ -69,7 +69,7 @@ class Steward(Conversations, Models, Revisions):
         watch: bool = True,
         gateway: Gateway | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(model_of(model, house.settings, house.state.parent), gateway)
         self._house = house
         self._wanted_worker = worker
         self._wanted_watch = watch
@@ -80,8 +80,6 @@ class Steward(Conversations, Models, Revisions):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watcher: Watcher | None = None
         self._index = PathIndex(house.workspace)
-        self._gateway = gateway or gateway_for(house.settings)
-        self._talk = Talk(house, model_of(model, house.settings, house.state.parent), self._note_made)
 
     # What a status line shows
 
@@ -99,21 +97,6 @@ class Steward(Conversations, Models, Revisions):
     def settings(self) -> Settings:
         """The person's settings."""
         return self._house.settings
-
-    @property
-    def focus(self) -> str:
-        """The path last touched."""
-        return self._talk.focus
-
-    @property
-    def session_id(self) -> str:
-        """The stored session; empty until the first question."""
-        return self._talk.session
-
-    @property
-    def session_title(self) -> str:
-        """The first question, shortened."""
-        return self._talk.title
 
     @property
     def busy(self) -> bool:
@@ -135,6 +118,7 @@ class Steward(Conversations, Models, Revisions):
     async def start(self) -> None:
         """Recover what a dead process left, start the worker, begin to watch. Does not wait for the worker."""
         self._loop = asyncio.get_running_loop()
+        await _blocking(lambda: self._talk)
         for sentence in await _blocking(self._house.changes.recover):
             self._tell(Notice(sentence, "warning"))
         for sentence in await _blocking(self._house.expire):
@@ -196,6 +180,8 @@ class Steward(Conversations, Models, Revisions):
 
     async def _pump(self, question: str, rounds: int | None, queue: asyncio.Queue[Event | None]) -> None:
         began = time.monotonic()
+        from steward.service.model_settings import bounds_of
+
         bounds = bounds_of(self._house.settings, rounds)
         number, usage = 0, Usage()
         talk = self._talk
