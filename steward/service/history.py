@@ -49,7 +49,7 @@ def news(store: ChangeStore, after: int) -> Iterator[str]:
 def _happening(entry: AuditEntry) -> Happening:
     rows = cast(list[list[str | None]], json.loads(entry.detail))
     files = tuple(
-        FileDigests(str(path), cast(Action, action), base, result) for action, path, base, result in rows
+        FileDigests(str(path), cast("Action", action), base, result) for action, path, base, result in rows
     )
     return Happening(entry.number, entry.at, entry.kind, entry.change, entry.stamp, files)
 

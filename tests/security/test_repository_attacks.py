@@ -67,7 +67,7 @@ FOLLOWS_CURRENT_DIRECTORY = """
 import runpy, sys
 import steward.__main__ as door
 door._leave_current_directory = lambda: None
-sys.argv = ["steward", "changes"]
+sys.argv = ["steward", "tool", "listFiles", "{}"]
 sys.path.insert(0, "")
 door.main()
 """
@@ -169,7 +169,7 @@ ATTACKS = [
     Attack("a_module_shadows_litellm_in_the_worker", _module("litellm/__init__.py"), _worker_where_we_are("{}")),
     Attack("a_module_shadows_the_standard_library_in_the_worker", _module("httpx.py"), _worker_where_we_are("{}")),
     Attack("a_module_shadows_click", _module("click.py"), _door_open),
-    Attack("a_module_shadows_the_standard_library", _module("tomllib.py"), _door_open),
+    Attack("a_module_shadows_the_standard_library", _module("sqlite3.py"), _door_open),
     Attack("a_package_shadows_pydantic", _module("pydantic/__init__.py"), _door_open),
     Attack("the_repository_configuration_sets_model_url_and_documents",
            lambda listener: {"repository/.steward/config.toml": _settings(listener)},
