@@ -169,13 +169,13 @@ def test_a_fallback_location_serves_when_nothing_applies() -> None:
 
 def test_reading_through_given_callables_needs_no_disk() -> None:
     def stat(path: str) -> os.stat_result:
-        if path in ("/", "/work", "/work/pkg"):
+        if path in ("/", "/place", "/place/pkg"):
             return os.stat_result((0o040755, 2, 1, 1, 0, 0, 0, 0, 0, 0))
-        if path == "/work/pkg/AGENTS.md":
+        if path == "/place/pkg/AGENTS.md":
             return os.stat_result((0o100644, 3, 1, 1, 0, 0, 6, 0, 0, 0))
         raise FileNotFoundError(path)
 
-    resolver = Resolver("/work", files=Calls(stat, lambda path: b"given\n"))
+    resolver = Resolver("/place", files=Calls(stat, lambda path: b"given\n"))
     assert [d.text for d in resolver.resolve("pkg/a.py").documents] == ["given\n"]
 
 
