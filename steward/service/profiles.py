@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from steward.config import Settings
 from steward.config.settings import Profile
 from steward.errors import NoSuchThing
@@ -32,6 +30,8 @@ def named(settings: Settings, name: str) -> Profile:
         return Profile()
     found = settings.profile.get(name) or BUILT_IN.get(name)
     if found is None:
+        import difflib
+
         near = difflib.get_close_matches(name, names(settings), 1) or names(settings)
         raise NoSuchThing("profile", name, tuple(near))
     return found
