@@ -157,21 +157,36 @@ class Conversation:
 
     messages: list[Message] = field(default_factory=list[Message])
     _wire: list[str] = field(default_factory=list[str], repr=False)
+    _text: str = field(default="[", repr=False)
+    """The first ``_joined`` of the lines, joined: what is new is put behind it, so that a round costs what it adds."""
+    _joined: int = field(default=0, repr=False)
+    _characters: int = field(default=0, repr=False)
+    _sizes: dict[type[Message], int] = field(default_factory=dict[type[Message], int], repr=False)
 
     def append(self, message: Message) -> None:
         """Add a message at the end; nothing before it changes."""
+        line = _line(message)
         self.messages.append(message)
-        self._wire.append(_line(message))
+        self._wire.append(line)
+        self._characters += len(line)
+        kind = type(message)
+        self._sizes[kind] = self._sizes.get(kind, 0) + len(message.text)
 
     def wire(self, system: str | None = None) -> str:
         """The messages as the JSON text of an array; each call's text begins with the one before it.
 
         ``system`` takes the place of the system message, which gives up that property.
         """
-        lines = self._wire
         if system is not None and self.messages and isinstance(self.messages[0], System):
-            lines = [_line(System(system)), *lines[1:]]
-        return "[" + ",".join(lines) + "]"
+            return "[" + ",".join([_line(System(system)), *self._wire[1:]]) + "]"
+        new = ",".join(self._wire[self._joined :])
+        if new:
+            # Held by nobody else the text is made longer where it stands.
+            text, self._text = self._text, ""
+            text += new if len(text) == 1 else "," + new
+            self._text = text
+            self._joined = len(self._wire)
+        return self._text + "]"
 
     def open_calls(self) -> tuple[ToolCall, ...]:
         """Calls of the last assistant message that have no answer yet."""
@@ -198,4 +213,8 @@ class Conversation:
 
     def characters(self) -> int:
         """How many characters the next request carries."""
-        return sum(map(len, self._wire))
+        return self._characters
+
+    def characters_of(self, kind: type[Message]) -> int:
+        """How many characters the texts of one kind of message have."""
+        return self._sizes.get(kind, 0)

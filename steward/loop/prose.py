@@ -29,6 +29,8 @@ _TOOLS = ("searchfiles", "listfiles", "readfile", "proposepatch", "skill")
 
 def ids(text: str) -> frozenset[str]:
     """The changes that a text names, each id written in full."""
+    if "change-" not in text.lower():
+        return frozenset()
     return frozenset(f"change-{int(match[1]):03d}" for match in ID.finditer(text))
 
 

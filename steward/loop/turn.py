@@ -107,13 +107,17 @@ class Desk:
         """Tokens the window holds: as reported, else estimated from characters."""
         if usage is not None and usage.prompt:
             return usage.prompt + (usage.completion or 0)
-        specs = sum(len(str(spec)) for spec in self.toolbox.specs)
-        return math.ceil((self.conversation.characters() + specs) / CHARACTERS_PER_TOKEN)
+        return tokens_of(self.conversation.characters() + self.toolbox.characters)
 
 
 def tokens(text: str) -> int:
     """An estimate of the tokens of ``text``."""
-    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
+    return tokens_of(len(text))
+
+
+def tokens_of(characters: int) -> int:
+    """An estimate of the tokens of so many characters."""
+    return math.ceil(characters / CHARACTERS_PER_TOKEN)
 
 
 async def run_turn(question: str, desk: Desk, bounds: Bounds) -> AsyncGenerator[Event]:

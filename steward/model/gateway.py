@@ -16,6 +16,7 @@ from steward.model.accumulate import Accumulator
 from steward.model.choices import ModelChoice, ModelFacts
 from steward.model.clocks import Clocks
 from steward.model.process import WorkerProcess
+from steward.model.protocol import Growing
 from steward.model.request import CallPart, ModelRequest, Part, RetryNotice, TextPart, WorkerNotice
 from steward.model.scriptfile import Script, read_script
 
@@ -53,6 +54,7 @@ class Gateway:
         self._count = 0
         self._scripts: dict[str, Script] = {}
         self._positions: dict[str, int] = {}
+        self._growing = Growing()
 
     async def start(self) -> None:
         """Start the worker; returns at once, seconds before it is ready. Requests made meanwhile wait."""
@@ -94,7 +96,6 @@ class Gateway:
         operation: JsonObject = {
             "op": "call",
             "model": request.model,
-            "messages": request.messages,
             "tools": list(request.tools),
             "options": request.options,
             "clocks": self.clocks.to_json(),
@@ -109,7 +110,8 @@ class Gateway:
             call = _Call(worker, self._next_id(), operation, Accumulator(_names(request), _taken(request)))
             try:
                 await self._ready(worker)
-                await worker.send({**operation, "id": call.id})
+                written = {"messages": self._growing.written(request.messages)}
+                await worker.send({**operation, "id": call.id}, written)
                 async with aclosing(call.parts(self.clocks.longest + _GRACE)) as parts:
                     async for part in parts:
                         if entries is not None and isinstance(part, RetryNotice):

@@ -112,15 +112,15 @@ class WorkerProcess:
         """What still comes about ``id`` is dropped."""
         self._inboxes.pop(id, None)
 
-    def post(self, message: JsonObject) -> None:
-        """Send a message without waiting for room in the pipe; a dead worker swallows it."""
+    def post(self, message: JsonObject, written: Mapping[str, bytes | bytearray] | None = None) -> None:
+        """Send a message without waiting for room in the pipe; a dead worker swallows it. See ``encode``."""
         stdin = self._process.stdin
         if stdin is not None and self.alive and not stdin.is_closing():
-            stdin.write(encode(message))
+            stdin.write(encode(message, written))
 
-    async def send(self, message: JsonObject) -> None:
+    async def send(self, message: JsonObject, written: Mapping[str, bytes | bytearray] | None = None) -> None:
         """Send a message; a dead worker swallows it (its inboxes tell)."""
-        self.post(message)
+        self.post(message, written)
         stdin = self._process.stdin
         if stdin is not None:
             with contextlib.suppress(ConnectionError):

@@ -9,14 +9,53 @@ an ``id``. From the worker: ``{"type": "ready"}`` or ``{"type": "broken", "sente
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import cast
 
 from steward.conversation import JsonObject
 
 
-def encode(message: JsonObject) -> bytes:
-    """The message as one line. Lone surrogates survive as escapes; no character can break the line."""
-    return json.dumps(message, ensure_ascii=True, separators=(",", ":"), default=str).encode("ascii") + b"\n"
+def encode(message: JsonObject, written: Mapping[str, bytes | bytearray] | None = None) -> bytes:
+    """The message as one line. Lone surrogates survive as escapes; no character can break the line.
+
+    ``written`` holds further keys, whose values are JSON in ASCII already.
+    """
+    if not written:
+        return _dumps(message) + b"\n"
+    pieces: list[bytes | bytearray] = [_dumps(message)[:-1]]
+    for key, value in written.items():
+        pieces += [b"," if message or len(pieces) > 1 else b"", _dumps(key), b":", value]
+    return b"".join((*pieces, b"}\n"))
+
+
+def _dumps(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str).encode("ascii")
+
+
+class Growing:
+    """Writes texts as JSON of which each begins with the one before it, but for one character at the end.
+
+    Only what is new is written each time, so that it costs what was added and not what was said before.
+    """
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._written = bytearray(b'"')
+        self._end = 1
+
+    def written(self, text: str) -> bytearray:
+        """``text`` as JSON; good until the next call."""
+        body, end = text[:-1], text[-1:]
+        if not body.startswith(self._text):
+            self._text = ""
+            self._written = bytearray(b'"')
+            self._end = 1
+        del self._written[self._end :]
+        self._written += _dumps(body[len(self._text) :])[1:-1]
+        self._text = body
+        self._end = len(self._written)
+        self._written += _dumps(end)[1:]
+        return self._written
 
 
 def decode(line: bytes) -> JsonObject | None:

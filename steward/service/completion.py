@@ -1,45 +1,162 @@
-"""Completes paths of the workspace as they are typed, from a list that is made once and refreshed when it is old."""
+"""Completes paths of the workspace as they are typed, from a list that is made once and made anew behind the scenes."""
 
 from __future__ import annotations
 
 import threading
 import time
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 
+from steward.errors import StewardError
 from steward.workspace import Workspace
 
 FRESH_SECONDS = 5.0
+SHARE = 20
+"""A list that took a second to make is not made again for so many seconds."""
 MOST = 200_000
+FEW = 2_000
 
 
 class PathIndex:
-    """The workspace's files that are not ignored."""
+    """The workspace's files that are not ignored. Everything here blocks; run it in a thread."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._files: list[str] = []
-        self._made = float("-inf")
+        self._listing: _Listing | None = None
         self._lock = threading.Lock()
+        self._again: threading.Thread | None = None
+        self._due = 0.0
+        self._closed = threading.Event()
 
     def complete(self, text: str, limit: int) -> tuple[str, ...]:
-        """Paths that fit ``text``, best first: those that begin with it, then by fuzzy match."""
-        files = self._listed()
-        if not text:
-            return tuple(sorted(files, key=lambda f: (f.count("/"), f))[:limit])
-        begin = [file for file in files if file.startswith(text)]
-        if len(begin) >= limit:
-            return tuple(sorted(begin, key=lambda f: (f.count("/"), f))[:limit])
+        """At most ``limit`` paths that fit ``text``, best first.
+
+        First come paths that begin with it, then names that begin with it, names and paths that hold it, those that
+        hold its letters in order, and names that are nearly it; among equals the ones nearer to the top.
+        """
+        found: dict[str, None] = {}
+        for path in self._listed().matches(text.casefold(), limit):
+            found[path] = None
+            if len(found) == limit:
+                break
+        return tuple(found)
+
+    def close(self) -> None:
+        """Stop making lists."""
+        self._closed.set()
+        again = self._again
+        if again is not None:
+            again.join()
+
+    def _listed(self) -> _Listing:
+        """The list as it is; when it is old a new one is begun, which a later call will give."""
+        with self._lock:
+            if self._listing is None:
+                self._make()
+            elif time.monotonic() > self._due and (self._again is None or not self._again.is_alive()):
+                self._again = threading.Thread(target=self._make_again, name="paths", daemon=True)
+                self._again.start()
+            return self._listing or _Listing([])
+
+    def _make_again(self) -> None:
+        with suppress(StewardError):
+            self._make()
+
+    def _make(self) -> None:
+        began = time.monotonic()
+        files = self._workspace.files(MOST, self._closed.is_set)
+        if not self._closed.is_set():
+            self._listing = _Listing(files)
+        took = time.monotonic() - began
+        self._due = began + took + max(FRESH_SECONDS, SHARE * took)
+
+
+class _Listing:
+    """Paths from the top downwards, and what is needed to find among them without a loop in Python."""
+
+    def __init__(self, files: list[str]) -> None:
+        self._files = sorted(files, key=_place)
+        # One object for both where the letters are small already.
+        self._folded = [path if (folded := path.casefold()) == path else folded for path in self._files]
+        self._names = [path[path.rfind("/") + 1 :] for path in self._folded]
+        self._sorted = sorted(range(len(self._folded)), key=self._folded.__getitem__)
+        self._all_paths = _Text(self._folded)
+        self._all_names = _Text(self._names)
+
+    def matches(self, wanted: str, limit: int) -> Iterator[str]:
+        """Paths that fit, best first; the same one more than once."""
+        if not wanted:
+            yield from self._files[:limit]
+            return
+        steps: tuple[Callable[[], Iterable[int]], ...] = (
+            lambda: self._beginning(wanted, limit),
+            lambda: self._all_names.holding("\n" + wanted),
+            lambda: self._all_names.holding(wanted),
+            lambda: self._all_paths.holding("\n" + wanted),
+            lambda: self._all_paths.holding(wanted),
+            lambda: self._scattered(wanted, limit),
+            lambda: self._nearly(wanted, limit),
+        )
+        for step in steps:
+            yield from (self._files[number] for number in step())
+
+    def _beginning(self, wanted: str, limit: int) -> list[int]:
+        """Paths that begin with it, unless they are very many: then most paths do, and the next step finds them."""
+        folded = self._folded.__getitem__
+        low = bisect_left(self._sorted, wanted, key=folded)
+        high = bisect_right(self._sorted, wanted + "\U0010ffff", key=folded)
+        return sorted(self._sorted[low:high])[:limit] if high - low <= FEW else []
+
+    def _scattered(self, wanted: str, limit: int) -> list[int]:
+        """Paths that hold its letters in order, those first in which they stand closest."""
+        from rapidfuzz import fuzz, process
+        from rapidfuzz.distance import LCSseq
+
+        letters = wanted.replace(" ", "")
+        hold = process.extract(
+            letters, self._folded, scorer=LCSseq.similarity, score_cutoff=len(letters), limit=FEW
+        )
+        near = {number: path for path, _, number in hold}
+        best = process.extract(letters, near, scorer=fuzz.partial_ratio, limit=limit)
+        return [number for _, _, number in best]
+
+    def _nearly(self, wanted: str, limit: int) -> list[int]:
+        """Names that differ in few letters."""
         from rapidfuzz import fuzz, process
 
-        wanted = text.casefold()
-        within = [file for file in files if wanted in file.casefold()] or files
-        scored = process.extract(
-            text, within, scorer=fuzz.WRatio, processor=str.casefold, limit=limit, score_cutoff=50
-        )
-        return tuple(dict.fromkeys((*begin, *(file for file, _, _ in scored))))[:limit]
+        name = wanted[wanted.rfind("/") + 1 :]
+        found = process.extract(name, self._names, scorer=fuzz.ratio, score_cutoff=65, limit=limit)
+        return [number for _, _, number in found]
 
-    def _listed(self) -> list[str]:
-        with self._lock:
-            if time.monotonic() - self._made > FRESH_SECONDS:
-                self._files = self._workspace.files(MOST)
-                self._made = time.monotonic()
-            return self._files
+
+class _Text:
+    """Many names as one text, to be looked through at once."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._text = "\n" + "\n".join(names)
+        starts = array("L", [0])
+        at = 1
+        for name in names:
+            at += len(name) + 1
+            starts.append(at - 1)
+        self._starts = starts
+
+    def holding(self, wanted: str) -> Iterator[int]:
+        """The numbers of the names that hold it, in order; one that begins with a line break begins the name."""
+        return islice(self._holding(wanted), FEW)
+
+    def _holding(self, wanted: str) -> Iterator[int]:
+        if not wanted.strip("\n") or "\n" in wanted[1:]:
+            return
+        at = self._text.find(wanted)
+        while at >= 0:
+            number = bisect_right(self._starts, at) - 1
+            yield number
+            at = self._text.find(wanted, self._starts[number + 1])
+
+
+def _place(path: str) -> tuple[int, str]:
+    return path.count("/"), path

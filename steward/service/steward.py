@@ -140,7 +140,9 @@ class Steward(Conversations, Models, Revisions):
         await asyncio.gather(*self._background, return_exceptions=True)
         if self._watcher is not None:
             await asyncio.to_thread(self._watcher.close)
-        await self._gateway.close()
+        await asyncio.to_thread(self._index.close)
+        if self._line is not None:
+            await self._line.close()
         for queue in self._listeners:
             queue.put_nowait(None)
         self._house.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -13,7 +12,7 @@ from steward.conversation import Conversation, JsonObject, Message, System, Tool
 from steward.errors import EditRefused
 from steward.events import Event, Notice
 from steward.loop import Bounds, Briefed, Desk, run_turn
-from steward.loop.turn import INTERRUPTED, tokens
+from steward.loop.turn import INTERRUPTED, tokens, tokens_of
 from steward.model.gateway import Gateway
 from steward.model.request import ModelRequest
 from steward.prompts import note_tag, system_text
@@ -205,13 +204,13 @@ class Talk:
             for document, state in self.briefing.state(self.focus)
             if state in ("in-effect", "arrived", "delivered")
         )
-        skills = tuple(Share(name, tokens("x" * size), "skills") for name, size in self.skill.weights)
+        skills = tuple(Share(name, tokens_of(size), "skills") for name, size in self.skill.weights)
         loaded = sum(share.tokens for share in skills)
         told = sum(share.tokens for share in documents)
-        system = sum(tokens(m.text) for m in self.conversation.messages if isinstance(m, System))
-        results = sum(tokens(m.text) for m in self.conversation.messages if isinstance(m, ToolAnswer))
-        whole = tokens("x" * self.conversation.characters())
-        specs = tokens(json.dumps(self.toolbox.specs))
+        system = tokens_of(self.conversation.characters_of(System))
+        results = tokens_of(self.conversation.characters_of(ToolAnswer))
+        whole = tokens_of(self.conversation.characters())
+        specs = tokens_of(self.toolbox.characters)
         parts = (
             Share("base prompt", max(0, system - told) if system else 0, "base"),
             Share("tools", specs, "tools"),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from typing import Any, Protocol, TypeVar, cast
 
@@ -73,7 +74,16 @@ class ToolBox:
         """``clean`` has the last word on what a result says."""
         self._clean = clean
         self._tools = {tool.name: tool for tool in tools}
-        self.specs: tuple[JsonObject, ...] = tuple(_spec(tool) for tool in self._tools.values())
+
+    @cached_property
+    def specs(self) -> tuple[JsonObject, ...]:
+        """What a model is told of the tools."""
+        return tuple(_spec(tool) for tool in self._tools.values())
+
+    @cached_property
+    def characters(self) -> int:
+        """How many characters the definitions of the tools have."""
+        return len(json.dumps(self.specs))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ Stopped = Literal["", "cancelled", "time", "ran-away"]
 
 ALONE = 0.004
 """Seconds after which a search is worth a run of ripgrep."""
-HEAD_START = 0.03
+HEAD_START = 0.01
 """Seconds for which files are looked at one after the other all the same; common words are found by then."""
 
 

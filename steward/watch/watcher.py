@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent, FileSystemEventHandler
@@ -18,25 +20,37 @@ QUIET_SECONDS = 0.05
 LONGEST_SECONDS = 0.5
 """A burst that does not end is told after so long all the same."""
 
+MOST_PATHS = 5000
+"""Of a burst of more paths only their directories are told."""
+
+PATIENCE = 0.1
+"""Seconds that closing may take; threads that end later do no harm."""
+
+_ELSE = "changes there are noticed when they are looked at."
+_LIMITS = (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
 
 class Watcher:
     """Watches directories and calls ``changed`` with the paths that moved, from a thread of its own.
 
-    ``limited`` is called with one sentence when directories cannot be watched: what they hold must then be
-    looked at when it is needed. Both calls come from other threads.
+    A directory that vanishes is waited for: the nearest one above it that exists is watched in its place.
+    ``limited`` is called with one sentence, each only once, when directories cannot be watched or watching has
+    ended: what they hold must then be looked at when it is needed. Both calls may come from other threads.
     """
 
     def __init__(self, changed: Callable[[frozenset[Path]], None], limited: Callable[[str], None]) -> None:
         self._changed = changed
         self._limited = limited
+        self._wanted: frozenset[Path] = frozenset()
         self._observer: BaseObserver | None = None
-        self._watches: dict[Path, ObservedWatch] = {}
-        self._vanished: list[ObservedWatch] = []
-        self._lock = threading.Lock()
+        self._watches: dict[Path, tuple[ObservedWatch, tuple[int, int]]] = {}
+        """What is watched, with device and inode: a directory that was made again is another one."""
+        self._arranging = threading.Lock()
+        self._news = threading.Condition()
         self._moved: set[Path] = set()
-        self._timer: threading.Timer | None = None
-        self._since = 0.0
-        self._said = False
+        self._teller: threading.Thread | None = None
+        self._said: set[str] = set()
+        self._broken = False
         self._closed = False
 
     @property
@@ -45,111 +59,179 @@ class Watcher:
         return frozenset(self._watches)
 
     def watch(self, directories: Iterable[Path]) -> None:
-        """Watch exactly these directories; those that do not exist are left out without a word."""
-        wanted = {directory for directory in directories if directory.is_dir()}
-        if self._closed or (not wanted and self._observer is None):
-            return
-        observer = self._started()
-        if observer is None:
-            return
-        with self._lock:
-            unwanted = self._vanished + [self._watches.pop(gone) for gone in set(self._watches) - wanted]
-            self._vanished = []
-        for watch in unwanted:
-            try:
-                observer.unschedule(watch)
-            except (KeyError, OSError):
-                pass  # The directory went away by itself, and its watch with it.
-        refused = 0
-        for directory in wanted - set(self._watches):
-            try:
-                self._watches[directory] = self._schedule(observer, directory)
-            except OSError:
-                refused += 1
-        if refused and not self._said:
-            self._said = True
-            self._limited(
-                f"{refused} of {len(wanted)} directories cannot be watched (the system's limit is reached); "
-                "changes there are noticed when they are looked at."
-            )
+        """Watch exactly these directories, and wait for those of them that do not exist."""
+        self._wanted = frozenset(directories)
+        self._arrange()
 
     def close(self) -> None:
-        """Stop; no call comes afterwards."""
-        self._closed = True
-        with self._lock:
-            if self._timer:
-                self._timer.cancel()
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join(timeout=2)
-            self._observer = None
+        """Stop; no call comes afterwards. Takes no longer than ``PATIENCE``, whatever the threads do."""
+        with self._news:
+            self._closed = True
+            self._news.notify()
+        observer, self._observer = self._observer, None
+        if observer is not None:
+            ending = threading.Thread(target=observer.stop, daemon=True)
+            ending.start()
+            ending.join(PATIENCE)
+
+    def _arrange(self) -> None:
+        """Make what is watched fit what is wanted and what exists."""
+        with self._arranging:
+            if self._closed or self._broken:
+                return
+            needed = {place for directory in self._wanted if (place := _nearest(directory)) is not None}
+            if not needed and self._observer is None:
+                return
+            observer = self._started()
+            if observer is None:
+                return
+            if not _alive(observer):
+                self._give_up(
+                    "Watching files has stopped working; changes are noticed when they are looked at."
+                )
+                return
+            for directory, (watch, identity) in list(self._watches.items()):
+                if directory not in needed or _identity(directory) != identity:
+                    del self._watches[directory]
+                    _unscheduled(observer, watch)
+            refused: dict[str, int] = {}
+            for directory in needed - self._watches.keys():
+                try:
+                    self._watches[directory] = (
+                        _scheduled(observer, directory, self._event),
+                        _identity(directory),
+                    )
+                except OSError as error:
+                    if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                        why = (
+                            "the system's limit is reached"
+                            if error.errno in _LIMITS
+                            else os.strerror(error.errno or 0)
+                        )
+                        refused[why] = refused.get(why, 0) + 1
+        for why, count in refused.items():
+            self._say(why, f"{count} of {len(needed)} directories cannot be watched ({why.lower()}); {_ELSE}")
 
     def _started(self) -> BaseObserver | None:
         if self._observer is None:
             import logging
 
-            from watchdog.observers import Observer
-
             logging.getLogger("watchdog").addHandler(logging.NullHandler())
-            observer = Observer()
-            observer.daemon = True
             try:
+                from watchdog.observers import Observer
+
+                observer = Observer()
+                observer.daemon = True
                 observer.start()
-            except OSError:
-                self._limited(
+            except (OSError, ImportError):
+                self._give_up(
                     "Files cannot be watched on this system; changes are noticed when they are looked at."
                 )
-                self._closed = True
                 return None
             self._observer = observer
+            self._teller = threading.Thread(target=self._tell, name="watcher", daemon=True)
+            self._teller.start()
         return self._observer
 
-    def _schedule(self, observer: BaseObserver, directory: Path) -> ObservedWatch:
-        from watchdog import events
+    def _give_up(self, sentence: str) -> None:
+        self._broken = True
+        observer, self._observer = self._observer, None
+        self._watches.clear()
+        if observer is not None:
+            threading.Thread(target=observer.stop, daemon=True).start()
+        self._say("broken", sentence)
 
-        # Without a filter the watcher's own scans of the directory wake it, without end.
-        return observer.schedule(
-            _handler(self._event),
-            str(directory),
-            recursive=False,
-            event_filter=[
-                events.FileCreatedEvent,
-                events.FileModifiedEvent,
-                events.FileClosedEvent,
-                events.FileDeletedEvent,
-                events.FileMovedEvent,
-                events.DirCreatedEvent,
-                events.DirDeletedEvent,
-                events.DirMovedEvent,
-            ],
-        )
+    def _say(self, what: str, sentence: str) -> None:
+        if what not in self._said:
+            self._said.add(what)
+            self._limited(sentence)
 
     def _event(self, event: FileSystemEvent) -> None:
-        names = [name for name in (event.src_path, event.dest_path) if name]
-        with self._lock:
-            if self._closed:
-                return
-            now = time.monotonic()
-            if not self._moved:
-                self._since = now
-            self._moved.update(Path(name if isinstance(name, str) else name.decode()) for name in names)
-            if self._timer and now - self._since < LONGEST_SECONDS:
-                self._timer.cancel()
-            elif self._timer and self._timer.is_alive():
-                return
-            self._timer = threading.Timer(QUIET_SECONDS, self._tell)
-            self._timer.daemon = True
-            self._timer.start()
+        names = [os.fsdecode(name) for name in (event.src_path, event.dest_path) if name]
+        with self._news:
+            if len(self._moved) < MOST_PATHS:
+                self._moved.update(map(Path, names))
+            else:
+                self._moved.update(Path(name).parent for name in names)
+            self._news.notify()
 
     def _tell(self) -> None:
-        with self._lock:
-            moved, self._moved, self._timer = frozenset(self._moved), set[Path](), None
-            if self._closed or not moved:
+        """Wait for a burst and for its end, and tell it; until the watcher is closed."""
+        while True:
+            with self._news:
+                while not self._moved and not self._closed:
+                    self._news.wait()
+                latest = time.monotonic() + LONGEST_SECONDS
+                while not self._closed and self._news.wait(QUIET_SECONDS) and time.monotonic() < latest:
+                    pass
+                moved, self._moved = frozenset(self._moved), set[Path]()
+            if self._closed:
                 return
-            # A directory that is made again is another one: it gets a new watch at the next ``watch``.
-            gone = [directory for directory in self._watches if directory in moved]
-            self._vanished += [self._watches.pop(directory) for directory in gone]
-        self._changed(moved)
+            if moved & (self._watches.keys() | self._wanted) or any(
+                moved & set(w.parents) for w in self._missing()
+            ):
+                self._arrange()
+            with self._news:
+                if self._closed:
+                    return
+                self._changed(moved)
+
+    def _missing(self) -> frozenset[Path]:
+        return self._wanted - self._watches.keys()
+
+
+def _nearest(directory: Path) -> Path | None:
+    """The directory itself, or the nearest one above it that exists."""
+    for place in (directory, *directory.parents):
+        if os.path.isdir(place):  # noqa: PTH112 -- it never raises
+            return place
+    return None
+
+
+def _identity(directory: Path) -> tuple[int, int]:
+    try:
+        found = directory.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_dev, found.st_ino)
+
+
+def _alive(observer: BaseObserver) -> bool:
+    """Whether every thread that events go through still runs."""
+    inner: Any = getattr(observer, "_inotify_fd", None)
+    return observer.is_alive() and (inner is None or inner.is_alive())
+
+
+def _unscheduled(observer: BaseObserver, watch: ObservedWatch) -> None:
+    try:
+        observer.unschedule(watch)
+    except (KeyError, OSError):
+        pass  # The directory went away by itself, and its watch with it.
+
+
+def _scheduled(
+    observer: BaseObserver, directory: Path, call: Callable[[FileSystemEvent], None]
+) -> ObservedWatch:
+    from watchdog import events
+
+    if not os.access(directory, os.R_OK):  # Of this alone watchdog says nothing.
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    # Without a filter the watcher's own scans of the directory wake it, without end.
+    return observer.schedule(
+        _handler(call),
+        str(directory),
+        recursive=False,
+        event_filter=[
+            events.FileCreatedEvent,
+            events.FileModifiedEvent,
+            events.FileClosedEvent,
+            events.FileDeletedEvent,
+            events.FileMovedEvent,
+            events.DirCreatedEvent,
+            events.DirDeletedEvent,
+            events.DirMovedEvent,
+        ],
+    )
 
 
 def _handler(call: Callable[[FileSystemEvent], None]) -> FileSystemEventHandler:

@@ -38,6 +38,10 @@ class Engine(Protocol):
         """A new descriptor; ``flags`` is one of the ``OPEN_…`` of this module. No parts mean the directory itself."""
         ...
 
+    def close(self) -> None:
+        """Close the directory. Nothing can be opened afterwards, whatever gets its number."""
+        ...
+
 
 class Openat2:
     """The kernel resolves the whole path under ``RESOLVE_BENEATH | NO_SYMLINKS | NO_MAGICLINKS | NO_XDEV``."""
@@ -47,6 +51,10 @@ class Openat2:
     def __init__(self, root: int) -> None:
         self._root = root
         self.device = os.fstat(root).st_dev
+
+    def close(self) -> None:
+        root, self._root = self._root, -1
+        os.close(root)
 
     def open(self, parts: tuple[str, ...], flags: int) -> int:
         path = os.fsencode("/".join(parts)) or b"."
@@ -70,6 +78,10 @@ class Walk:
         self._root = root
         self.device = os.fstat(root).st_dev
         self._mount = mount_of(root)
+
+    def close(self) -> None:
+        root, self._root = self._root, -1
+        os.close(root)
 
     def open(self, parts: tuple[str, ...], flags: int) -> int:
         if not parts:

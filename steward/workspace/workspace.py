@@ -77,9 +77,9 @@ class Workspace:
         return self._engine.name
 
     def close(self) -> None:
-        """Give the descriptor back; the workspace cannot be used any more."""
+        """Give the descriptor back; whoever still uses the workspace is told that nothing is there."""
         if self._descriptor >= 0:
-            os.close(self._descriptor)
+            self._engine.close()
             self._descriptor = -1
 
     def __enter__(self) -> Self:
@@ -297,10 +297,10 @@ class Workspace:
         directory = found is not None and found.kind == "directory"
         return place.decision(path.name, directory, self._git.tracked) == "ignored"
 
-    def files(self, limit: int | None = None) -> list[str]:
+    def files(self, limit: int | None = None, stop: Callable[[], bool] | None = None) -> list[str]:
         """Paths of the files that are not ignored, in order, at most ``limit``; for completion."""
         found: list[str] = []
-        for above, names, kind, _ in self.walk().runs():
+        for above, names, kind, _ in self.walk(stop=stop).runs():
             if kind == "file":
                 found += [above + name for name in names] if above else names
                 if limit is not None and len(found) >= limit:
@@ -323,6 +323,8 @@ class Workspace:
             raise _not_a_file(path, mode)
 
     def _explain(self, path: RepoPath, error: OSError) -> PathRefused:
+        if self._descriptor < 0:
+            return PathRefused("unreadable", path.text, "The workspace is closed.")
         return explain(self._descriptor, str(self.root), path, error)
 
 

@@ -346,3 +346,25 @@ def test_a_pipe_does_not_even_notice_that_it_was_refused(tmp_path: Path, engine:
             assert os.read(watch, 4096)
     finally:
         os.close(watch)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_outlives_its_workspace_reads_nothing_through_a_number_that_is_used_again(
+    tmp_path: Path, engine: engines.EngineName
+) -> None:
+    root, outside = tmp_path / "ws", tmp_path / "outside"
+    for place in (root, outside):
+        (place / "src").mkdir(parents=True)
+        (place / "src/file").write_text("x")
+    workspace = Workspace.open(root, engine=engine)
+    walk = iter(workspace.walk())
+    assert next(walk)[0].text == "src"
+    workspace.close()
+    taken = [os.open(outside, os.O_RDONLY | os.O_DIRECTORY) for _ in range(4)]
+    try:
+        assert list(walk) == []
+        refused = refusal(lambda: workspace.read(RepoPath.parse("src/file")))
+        assert str(refused) == "The workspace is closed."
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)

@@ -1,0 +1,93 @@
+"""Search, lists and completion in a large repository, beside ripgrep over the same files."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from steward.service.completion import PathIndex
+from steward.tools.ripgrep import find_program
+from steward.tools.search_engine import Engine
+from steward.tools.search_files import SearchFilesArguments, SearchFilesTool
+from steward.workspace import Workspace
+from tests.bench.measure import Row, Scale, absolute, best, compared
+from tests.bench.tree import NEEDLE, grow
+
+TYPED = (
+    "",
+    "d",
+    "drivers",
+    "drivers_net",
+    "gpoi",
+    "leds crypto",
+    "kernel12/mm",
+    "Kconfig",
+    "zqxj",
+    "a/b",
+    "e",
+)
+
+
+def rows(scale: Scale) -> Iterator[Row]:
+    """The figures of searching."""
+    with tempfile.TemporaryDirectory(prefix="steward-bench-") as room:
+        grow(Path(room), scale.files)
+        with Workspace.open(Path(room)) as workspace:
+            yield from _searches(workspace, scale)
+            yield _keys(workspace, scale)
+
+
+def _searches(workspace: Workspace, scale: Scale) -> Iterator[Row]:
+    program = find_program(Path("/nowhere"))
+    assert program is not None
+
+    def ripgrep(*arguments: str) -> None:
+        command = [program, "--no-config", "--hidden", "--glob=!.git", *arguments]
+        subprocess.run(command, cwd=workspace.root, stdout=subprocess.DEVNULL, check=False)
+
+    with_ripgrep = SearchFilesTool(workspace)
+    without = SearchFilesTool(workspace, engine=Engine(None))
+
+    def search(tool: SearchFilesTool, query: str, *, regex: bool = False) -> None:
+        asyncio.run(tool.run(SearchFilesArguments(query=query, regex=regex)))
+
+    size = f"{scale.files:,} files"
+    other, ours, python = best(
+        partial(ripgrep, "--files-with-matches", "--fixed-strings", "--", NEEDLE, "."),
+        partial(search, with_ripgrep, NEEDLE),
+        partial(search, without, NEEDLE),
+        repeat=scale.repeat,
+    )
+    yield compared(f"searchFiles, a rare text, {size}", ours, other, "`rg -l`", 1.3)
+    yield compared(f"searchFiles without ripgrep, {size}", python, other, "`rg -l`", 3)
+    pattern = rf"^/\* {NEEDLE[:10]}\w+"
+    other, ours = best(
+        partial(ripgrep, "--files-with-matches", "--regexp", pattern, "."),
+        partial(search, with_ripgrep, pattern, regex=True),
+        repeat=scale.repeat,
+    )
+    yield compared(f"searchFiles, a regular expression, {size}", ours, other, "`rg -l`", 1.3)
+    ours, other = best(
+        partial(search, with_ripgrep, "return"),
+        partial(ripgrep, "--fixed-strings", "--", "return", "."),
+        repeat=scale.repeat,
+    )
+    yield compared("searchFiles, a common text, to its limit", ours, other, "`rg`, all of it", 0.5)
+    ours, other = best(workspace.files, partial(ripgrep, "--files", "."), repeat=scale.repeat)
+    yield compared(f"list of {size} for completion", ours, other, "`rg` listing files", 1.5)
+
+
+def _keys(workspace: Workspace, scale: Scale) -> Row:
+    index = PathIndex(workspace)
+    index.complete("zqxj", 12)
+    worst, text = 0.0, ""
+    for typed in TYPED:
+        (took,) = best(partial(index.complete, typed, 12), repeat=max(scale.repeat, 2))
+        if took > worst:
+            worst, text = took, typed
+    index.close()
+    return absolute(f"`@` completion, {scale.files:,} files, the slowest key", worst, 0.03, f"`{text}`")
