@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
-from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from steward.confine.outside import Program
 from steward.tui import sentences
 from steward.tui.conversation.blocks import FoldBlock
 from steward.tui.lines import Line, plain
@@ -80,7 +79,7 @@ class Shell:
 
     def __init__(self, app: StewardApp) -> None:
         self._app = app
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Program | None = None
         self.last: Ran | None = None
         self.attached: Ran | None = None
 
@@ -97,15 +96,8 @@ class Shell:
         feed.put(block)
         began = monotonic()
         try:
-            self._process = process = await asyncio.create_subprocess_exec(
-                os.environ.get("SHELL") or "/bin/sh",
-                "-c",
-                command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                cwd=self._app.steward.root,
-                start_new_session=True,
+            self._process = process = await self._app.outside.program(
+                [os.environ.get("SHELL") or "/bin/sh", "-c", command], self._app.steward.root
             )
         except OSError as error:
             block.end, block.failed = f"not started: {error.strerror or type(error).__name__}", True
@@ -126,7 +118,7 @@ class Shell:
         )
         feed.changed(block)
 
-    async def _read(self, process: asyncio.subprocess.Process, block: ShellBlock) -> tuple[str, int]:
+    async def _read(self, process: Program, block: ShellBlock) -> tuple[str, int]:
         pieces = bytearray()
         lost = 0
         assert process.stdout is not None
@@ -143,10 +135,8 @@ class Shell:
         """End the command that runs, with all it has started; whether there was one."""
         if self._process is None:
             return False
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(
-                self._process.pid, signal.SIGTERM if self._process.returncode is None else signal.SIGKILL
-            )
+        running = self._process.returncode is None
+        self._app.outside.end(self._process, signal.SIGTERM if running else signal.SIGKILL)
         return True
 
     def attach(self) -> str:

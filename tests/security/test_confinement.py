@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from steward.model.confine import abi, ports_in, worker_reads
+from steward.confine.landlock import abi
 from steward.model.gateway import Gateway
 from tests.security.ground import environment
 
 BREAKOUT = """
 import ctypes, json, os, socket, sys, threading
 from pathlib import Path
-from steward.model.confine import WRITES, Ruleset, worker_reads
+from steward.confine.landlock import Ruleset
+from steward.confine.worker import worker_grants
 place, free, held, pid, confined = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
 found = {}
 def attempt(name, work):
@@ -34,7 +37,7 @@ def abstract():
     s.connect("\\0" + place.name)
 opened = os.open(place, os.O_RDONLY)
 if confined == "yes":
-    rules = Ruleset(worker_reads(os.environ), WRITES, [free])
+    rules = Ruleset(worker_grants(os.environ), [free])
     rules.restrict()
     rules.close()
 attempt("read a file of the repository", lambda: (place / "code.py").read_text())
@@ -42,6 +45,8 @@ attempt("list the repository", lambda: os.listdir(place))
 attempt("read the home directory", lambda: os.listdir(os.environ["HOME"]))
 attempt("read it by a link in an allowed place", lambda: Path(f"/proc/self/root/{place}/code.py").read_text())
 attempt("read through an open descriptor", lambda: os.open("code.py", os.O_RDONLY, dir_fd=opened))
+attempt("read the accounts of the system", lambda: Path("/etc/passwd").read_text())
+attempt("list the system's settings", lambda: os.listdir("/etc"))
 attempt("write a file", lambda: (place / "new").write_text("x"))
 package = Path(__import__("steward").__file__).parent
 attempt("write into the steward itself", lambda: os.open(package / "__init__.py", os.O_WRONLY))
@@ -152,29 +157,50 @@ def _threads_unconfined(pid: int) -> int:
     return sum("NoNewPrivs:\t1" not in text for text in texts)
 
 
-NONE: set[int] = set()
+async def test_another_model_is_spoken_to_by_another_worker_and_no_call_is_cut_off(tmp_path: Path) -> None:
+    gateway = Gateway(environment(tmp_path), ports=[443])
+    try:
+        await gateway.ready()
+        first = gateway.pid
+        gateway.hold_to([443])
+        await gateway.ready()
+        assert gateway.pid == first
+        gateway.hold_to([8080])
+        await gateway.ready()
+        assert gateway.pid != first and gateway.confined == "files and ports 8080"
+        gateway.hold_to([])
+        await gateway.ready()
+        assert gateway.confined == "files and no port"
+    finally:
+        await gateway.close()
 
 
-@pytest.mark.parametrize(
-    ("value", "ports"),
-    [
-        ("http://127.0.0.1:11434/v1", {11434}), ("proxy.example:3128", {3128}), ("http://u:p@h:8080", {8080}),
-        ("https://api.example.com/v1", NONE), ("http://[::1]:9000/x", {9000}), ("a:b:c", NONE), ("12:34", {34}),
-        ({"api_base": "http://h:1", "more": ["https://i:2/"]}, {1, 2}), ("x:99999", NONE), (7, NONE),
-    ],
-)  # fmt: skip
-def test_ports_are_taken_from_addresses(value: Any, ports: set[int]) -> None:
-    assert ports_in(value) == ports
+async def test_models_on_this_machine_are_looked_for_by_a_worker_that_does_nothing_else(
+    tmp_path: Path,
+) -> None:
+    class Server(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b'{"data": [{"id": "found-here"}]}'
+            self.send_response(200 if self.path == "/v1/models" else 404)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
 
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
 
-def test_the_worker_reads_credentials_of_providers_and_nothing_else_of_the_home() -> None:
-    home = Path("/home/ada")
-    reads = [
-        path
-        for path in worker_reads({"HOME": str(home), "SSL_CERT_FILE": "/x/ca.pem"})
-        if path.is_relative_to(home)
-    ]
-    assert {path.relative_to(home).as_posix() for path in reads} == {
-        ".aws", ".config/gcloud", ".azure", ".config/litellm", ".oci"
-    }  # fmt: skip
-    assert Path("/x/ca.pem") in list(worker_reads({"SSL_CERT_FILE": "/x/ca.pem"}))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    here = {"LLAMAFILE_API_BASE": f"http://127.0.0.1:{server.server_port}/v1"}
+    narrow = Gateway(environment(tmp_path, **here), ports=[443])
+    seeking = Gateway(environment(tmp_path, **here), ports=[443], seeks=[server.server_port])
+    try:
+        assert "llamafile/found-here" not in [choice.name for choice in await narrow.models()]
+        assert "llamafile/found-here" in [choice.name for choice in await seeking.models()]
+        await seeking.ready()
+        assert seeking.confined == "files and ports 443"
+    finally:
+        await narrow.close()
+        await seeking.close()
+        server.shutdown()
+        server.server_close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -41,8 +42,9 @@ WRITERS = frozenset(
 SERVICE = "steward.service.steward"
 ON_SCREEN = {"steward.tui.review.screen", "steward.cli.plain"}
 IN_A_SHELL = {"steward.cli.decide"}
+STEERING = {"steward.tui.steering", "steward.cli.plain_steering"}
 REPLAY = "steward.service.replay"
-"""Repeats in a copy what the person once did; nothing in the program calls it, see below."""
+"""Repeats what the person once did, in a copy that it makes and throws away itself; see below."""
 
 DECIDES = {
     "apply": {SERVICE, REPLAY, *IN_A_SHELL},
@@ -53,6 +55,11 @@ DECIDES = {
     "undo_change": ON_SCREEN,
     "discard_change": ON_SCREEN,
     "rebase_change": ON_SCREEN,
+    "accept_trust": STEERING,
+    "decline_trust": STEERING,
+    "forget_trust": STEERING,
+    "load_by_hand": {"steward.service.talk"},
+    "load_skill": {"steward.service.steering", REPLAY, *STEERING},
 }
 """Who may name a decision of the person, apart from the module that defines it."""
 
@@ -100,8 +107,26 @@ def test_only_a_front_end_for_people_names_a_decision(deed: str) -> None:
     assert users <= DECIDES[deed]
 
 
-def test_nothing_in_the_program_repeats_decisions_from_a_text() -> None:
-    assert not [module for module in imports.modules() if REPLAY in imports.imported(module)]
+def test_decisions_are_repeated_from_a_text_by_one_command_alone() -> None:
+    users = [module for module in imports.modules() if REPLAY in imports.imported(module)]
+    assert users == ["steward.cli.replay"]
+
+
+def test_decisions_are_repeated_only_in_a_directory_made_for_it() -> None:
+    from steward.service import replay
+
+    given = [
+        (name, parameter)
+        for name, one in inspect.getmembers(replay, inspect.isfunction)
+        if one.__module__ == REPLAY and not name.startswith("_")
+        for parameter in inspect.signature(one).parameters.values()
+        if not isinstance(parameter.annotation, str)
+        or re.search("House|Steward|Changes", parameter.annotation)
+    ]
+    assert given == [], "nobody can hand it a workspace to apply in"
+    source = inspect.getsource(replay)
+    assert source.count("House(\n") == 1 and "root = Path(place, " in source
+    assert "with tempfile.TemporaryDirectory(" in source
 
 
 def test_no_room_that_serves_a_model_looks_anything_up_by_a_name_it_was_given() -> None:
@@ -155,6 +180,57 @@ def test_no_room_that_serves_a_model_holds_a_call_that_writes_files() -> None:
 def test_no_setting_applies_or_approves() -> None:
     for key in known_keys():
         assert not re.search(r"appl|approv|accept|confirm|auto(?!_)|yolo|unattended", key), key
+
+
+# What is started outside of what the kernel holds the steward to
+
+OUTSIDE = {"steward.confine.outside", "steward.confine.helper"}
+STARTS_THE_WORKER = {"steward.model.process", "steward.model.gateway"}
+BY_HAND = {
+    "program": {"steward.tui.shell"},
+    "on_terminal": {"steward.tui.review.editor"},
+    "new_file": {"steward.tui.carrying", "steward.cli.plain"},
+}
+
+
+def test_what_serves_a_model_cannot_ask_the_helper_for_anything_but_the_worker() -> None:
+    users = {module for module in serving() if imports.imported(module) & OUTSIDE}
+    assert users == STARTS_THE_WORKER
+
+
+@pytest.mark.parametrize("deed", BY_HAND)
+def test_only_a_front_end_for_people_starts_programs_and_makes_files_outside(deed: str) -> None:
+    users = {
+        module
+        for module in imports.modules()
+        if not module.startswith("steward.confine.")
+        if deed in {name for _, name in imports.attributes(module)}
+    }
+    assert users == BY_HAND[deed]
+
+
+def test_nothing_else_starts_a_program() -> None:
+    users = {
+        module
+        for module in imports.modules()
+        for source, name in imports.attributes(module)
+        if source in ("subprocess", "asyncio", "os")
+        and re.fullmatch(
+            r"run|Popen|call|check_\w+|create_subprocess_\w+|fork|forkpty|exec[vl]\w*|spawn\w*|posix_spawnp?|system|popen",
+            name,
+        )
+        if (source, name) != ("asyncio", "run")
+    }
+    assert users == STARTS
+
+
+STARTS = {
+    "steward.confine.helper",  # what the person asks for by hand, and the worker
+    "steward.confine.outside",  # the same where there is no helper
+    "steward.service.confine",  # doctor tries the rules in a child
+    "steward.tools.ripgrep",
+    "steward.cli.config",  # the editor on the person's own configuration
+}
 
 
 # What a model can call

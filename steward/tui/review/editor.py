@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from steward.confine.outside import Outside
 
 KNOWS_LINES = frozenset(
     {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne"}
@@ -36,17 +37,28 @@ def command() -> list[str] | None:
     return None
 
 
-def edit(argv: list[str], path: str, data: bytes, line: int = 1) -> Edited:
-    """Open ``data`` in the editor and wait until it ends. The copy bears the name of ``path`` and is private."""
+def edit(
+    argv: list[str],
+    path: str,
+    data: bytes,
+    line: int = 1,
+    *,
+    outside: Outside | None = None,
+    place: Path | None = None,
+) -> Edited:
+    """Open ``data`` in the editor and wait until it ends.
+
+    The copy bears the name of ``path`` and is private; it lies below ``place``, else where temporary files do.
+    """
     name = PurePosixPath(path).name
     if not re.fullmatch(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*", name):
         name = "result"
-    with tempfile.TemporaryDirectory(prefix="steward-edit-") as directory:
+    with tempfile.TemporaryDirectory(prefix="steward-edit-", dir=place) as directory:
         file = Path(directory) / name
         file.write_bytes(data)
         at = [f"+{line}"] if Path(argv[0]).name in KNOWS_LINES and line > 1 else []
         try:
-            code = subprocess.run([*argv, *at, str(file)], check=False).returncode
+            code = (outside or Outside()).on_terminal([*argv, *at, str(file)])
         except OSError as error:
             return Edited(None, f"The editor could not be started: {error.strerror or type(error).__name__}.")
         if code:

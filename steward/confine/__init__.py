@@ -1,0 +1,1 @@
+"""What the kernel holds the steward's two processes to, and the helper that starts programs outside of it."""
