@@ -11,7 +11,8 @@ from steward.agents_md.document import Resolution
 SPAN = "steward.agents_md.resolve"
 HISTOGRAM = "steward.agents_md.context.size"
 _SCOPE = "steward.agents_md"
-_VARIABLES = ("OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_METER_PROVIDER")
+_NAMED = any(os.environ.get(f"OTEL_PYTHON_{kind}_PROVIDER") for kind in ("TRACER", "METER"))
+"""Whether the environment names a provider. It is asked once: a name that is not there costs microseconds."""
 
 _histogram: Any = None
 
@@ -21,7 +22,7 @@ def in_use() -> bool:
 
     A program that uses it has imported it to set it up; importing it for nobody would cost tens of milliseconds.
     """
-    return "opentelemetry.trace" in sys.modules or any(name in os.environ for name in _VARIABLES)
+    return "opentelemetry.trace" in sys.modules or _NAMED
 
 
 def begin() -> Any:

@@ -13,7 +13,6 @@ from steward.cli.options import Options, global_options
 from steward.errors import UsageError
 
 if TYPE_CHECKING:
-    from steward.service import Steward
     from steward.tools import ToolResult
 
 MAX_BYTES = 8_388_608
@@ -31,25 +30,34 @@ def tool(options: Options, name: str, arguments: str, as_json: bool) -> int:
     hidden characters are shown as marks. Exit code 1 means that the call was refused; the refusal is what is
     printed.
     """
-    import asyncio
-
-    from steward.cli.house import new_steward
+    from steward.cli.house import rooms
+    from steward.service.tool_call import run_alone
 
     given = _standard_input() if arguments == "-" else arguments
-    result = asyncio.run(_run(new_steward(options, worker=False, watch=False), name, given))
+    with rooms(options) as house:
+        alone = run_alone(house, name, given)
+        notices = house.notices
+    result = alone or _in_conversation(options, name, given)
     if as_json:
         touched = [path.text for path in result.touched]
         output.say_json({"ok": result.ok, "text": result.text, "summary": result.summary, "touched": touched})
     else:
         output.say_exactly(result.text if result.text.endswith("\n") else result.text + "\n")
+    for sentence in notices:
+        output.note(sentence)
     return 0 if result.ok else 1
 
 
-async def _run(steward: Steward, name: str, arguments: str) -> ToolResult:
-    from steward.cli.house import running
+def _in_conversation(options: Options, name: str, arguments: str) -> ToolResult:
+    import asyncio
 
-    async with running(steward):
-        return await steward.run_tool(name, arguments)
+    from steward.cli.house import new_steward, running
+
+    async def run() -> ToolResult:
+        async with running(new_steward(options, worker=False, watch=False)) as steward:
+            return await steward.run_tool(name, arguments)
+
+    return asyncio.run(run())
 
 
 def _standard_input() -> str:

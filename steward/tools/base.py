@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
-from importlib import resources
+from dataclasses import MISSING, dataclass
+from functools import cache, cached_property
 from typing import Any, Protocol, TypeVar, cast
-
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from steward.conversation import JsonObject
 from steward.errors import EditRefused, PathRefused, StewardError
+from steward.tools.arguments import Arguments, WrongArguments, parameters
 from steward.workspace import RepoPath
-
-
-class Arguments(BaseModel):
-    """Arguments of a tool: exact names, exact types, nothing beyond."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +28,7 @@ class ToolResult:
 
 
 A = TypeVar("A", bound=Arguments, contravariant=True)
+T = TypeVar("T")
 
 
 class Tool(Protocol[A]):
@@ -60,8 +54,11 @@ class Tool(Protocol[A]):
         ...
 
 
+@cache
 def described(tool: str) -> str:
     """The description of a tool, from the ``.md`` file beside its module."""
+    from importlib import resources
+
     return resources.files("steward.tools").joinpath(f"{tool}.md").read_text("utf-8").strip()
 
 
@@ -94,7 +91,7 @@ class ToolBox:
         """The paths a call is about, as far as its arguments name valid ones; never raises."""
         try:
             shape: object = json.loads(arguments, strict=False)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ()
         if not isinstance(shape, dict):
             return ()
@@ -110,8 +107,13 @@ class ToolBox:
         """Whether a tool of that name takes these arguments as they are."""
         tool = self._tools.get(name)
         try:
-            return tool is not None and bool(tool.arguments.model_validate_json(arguments))
-        except ValidationError:
+            shape: object = json.loads(arguments)
+            return (
+                tool is not None
+                and isinstance(shape, dict)
+                and bool(tool.arguments.parse(cast(JsonObject, shape)))
+            )
+        except (ValueError, RecursionError):
             return False
 
     async def run(self, name: str, arguments: str) -> ToolResult:
@@ -126,13 +128,13 @@ class ToolBox:
         try:
             # Raw control characters inside strings are accepted; nothing else of a broken call is repaired.
             shape: object = json.loads(arguments or "{}", strict=False)
-        except ValueError:
+        except (ValueError, RecursionError):
             return _refused(f"The arguments of {name} are not valid JSON; nothing was done.")
         if not isinstance(shape, dict):
             return _refused(f"The arguments of {name} must be one JSON object; nothing was done.")
         try:
-            parsed = tool.arguments.model_validate(shape)
-        except ValidationError as error:
+            parsed = tool.arguments.parse(cast(JsonObject, shape))
+        except WrongArguments as error:
             return _refused(mend(name, tool.arguments, error))
         try:
             return await tool.run(parsed)
@@ -142,23 +144,26 @@ class ToolBox:
             return _refused(str(error))
 
 
-def mend(name: str, arguments: type[Arguments], error: ValidationError) -> str:
+def mend(name: str, arguments: type[Arguments], error: WrongArguments) -> str:
     """One short sentence that says what is wrong with a call and what is right."""
-    faults: list[str] = []
-    for fault in error.errors(include_url=False, include_context=False, include_input=False):
-        where = ".".join(str(part) for part in fault["loc"]) or "arguments"
-        match fault["type"]:
-            case "missing":
-                faults.append(f"{where} is missing")
-            case "extra_forbidden":
-                faults.append(f"{where} is not a parameter")
-            case _:
-                faults.append(f"{where}: {fault['msg'].lower()}")
     known = ", ".join(
-        field.alias or key if field.is_required() else f"{field.alias or key} (optional)"
-        for key, field in arguments.model_fields.items()
+        key if parameter.default is MISSING else f"{key} (optional)"
+        for key, parameter in parameters(arguments).items()
     )
-    return f"Wrong arguments for {name}: {'; '.join(faults)}. Its parameters are: {known}."
+    return f"Wrong arguments for {name}: {'; '.join(error.faults)}. Its parameters are: {known}."
+
+
+async def blocking(work: Callable[..., T], *arguments: Any) -> T:
+    """The result of ``work``, which blocks: in a thread while a loop runs, at once where there is none."""
+    if "asyncio" not in sys.modules:
+        return work(*arguments)
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work(*arguments)
+    return await asyncio.to_thread(work, *arguments)
 
 
 def _refused(sentence: str, kind: str = "") -> ToolResult:
@@ -166,31 +171,5 @@ def _refused(sentence: str, kind: str = "") -> ToolResult:
 
 
 def _spec(tool: Tool[Any]) -> JsonObject:
-    schema = _plain(tool.arguments.model_json_schema(by_alias=True))
-    return {
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": schema},
-    }
-
-
-def _plain(value: Any) -> Any:
-    """A JSON schema without titles and defaults of null, which only cost tokens, and ``anyOf … null`` unfolded."""
-    if isinstance(value, list):
-        return [_plain(item) for item in cast(list[Any], value)]
-    if not isinstance(value, dict):
-        return value
-    shape = cast(JsonObject, value)
-    options = shape.get("anyOf")
-    if isinstance(options, list):
-        real = [o for o in cast(list[JsonObject], options) if o.get("type") != "null"]
-        if len(real) == 1:
-            shape = {**{k: v for k, v in shape.items() if k != "anyOf"}, **real[0]}
-    kept = {k: v for k, v in shape.items() if not (k == "title" and isinstance(v, str))}
-    if kept.get("default", 0) is None:
-        del kept["default"]
-    return {
-        k: {name: _plain(field) for name, field in cast(JsonObject, v).items()}
-        if k == "properties"
-        else _plain(v)
-        for k, v in kept.items()
-    }
+    told = {"name": tool.name, "description": tool.description, "parameters": tool.arguments.schema()}
+    return {"type": "function", "function": told}

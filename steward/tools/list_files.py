@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Annotated
 
 from steward.errors import PathRefused
-from steward.tools.base import Arguments, ToolResult, described
+from steward.tools.arguments import About, Arguments
+from steward.tools.base import ToolResult, blocking, described
 from steward.tools.overlay import Overlay, Views, counted, display, display_name, nothing_pending
 from steward.visible import line
 from steward.workspace import Kind, LeftOut, RepoPath, Workspace
@@ -20,15 +18,14 @@ if TYPE_CHECKING:
     from steward.proposals.draft import Pending
 
 
+@dataclass(frozen=True, slots=True)
 class ListFilesArguments(Arguments):
     """What listFiles takes."""
 
-    path: str = Field(default=".", description="Directory, relative to the workspace.")
-    depth: int = Field(
-        default=1, ge=1, description="How many levels to go down; 1 is the directory's own entries."
-    )
-    glob: str | None = Field(
-        default=None, description="Give only entries that match, like *.py or docs/**/*.{md,rst}."
+    path: Annotated[str, About("Directory, relative to the workspace.")] = "."
+    depth: Annotated[int, About("How many levels to go down; 1 is the directory's own entries.", least=1)] = 1
+    glob: Annotated[str | None, About("Give only entries that match, like *.py or docs/**/*.{md,rst}.")] = (
+        None
     )
 
 
@@ -68,7 +65,11 @@ class ListFilesTool:
         self._workspace = workspace
         self._views = views
         self._limits = limits or ListLimits()
-        self.description = described(self.name)
+
+    @property
+    def description(self) -> str:
+        """What the model is told of it."""
+        return described(self.name)
 
     async def run(self, arguments: ListFilesArguments) -> ToolResult:
         """Raises ``PathRefused`` or ``UsageError``; stops when cancelled."""
@@ -76,7 +77,7 @@ class ListFilesTool:
         glob = Glob.parse(arguments.glob) if arguments.glob else None
         stop = threading.Event()
         try:
-            return await asyncio.to_thread(self._list, path, arguments.depth, glob, stop)
+            return await blocking(self._list, path, arguments.depth, glob, stop)
         finally:
             stop.set()
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-
-from pydantic import ConfigDict, Field
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from steward.errors import EditRefused
 from steward.proposals import Accepted, Draft, FileChange, counts, file_diff
-from steward.tools.base import Arguments, ToolResult, described
+from steward.tools.arguments import About, Arguments
+from steward.tools.base import ToolResult, blocking, described
 from steward.tools.redact import holds_mark
 from steward.visible import visible
 from steward.workspace import RepoPath, quoted
@@ -24,17 +24,18 @@ _REDACTED = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class ProposePatchArguments(Arguments):
     """Where, what to replace and by what; or a deletion, or a rename."""
 
-    model_config = ConfigDict(json_schema_extra={"required": ["path", "oldText", "newText"]})
+    told_required: ClassVar[tuple[str, ...]] = ("path", "oldText", "newText")
 
-    path: str = Field(description="File, relative to the workspace, with / between parts")
-    oldText: str | None = Field(None, description="Exact text that occurs once; empty to create the file")
-    newText: str | None = Field(None, description="Text that takes its place, or the new file's contents")
-    change: str | None = Field(None, description='Optional: id of a pending change to amend, or "new"')
-    deleteFile: bool = Field(False, description="Optional: delete the file")
-    renameTo: str | None = Field(None, description="Optional: new path of the file")
+    path: Annotated[str, About("File, relative to the workspace, with / between parts")]
+    oldText: Annotated[str | None, About("Exact text that occurs once; empty to create the file")] = None
+    newText: Annotated[str | None, About("Text that takes its place, or the new file's contents")] = None
+    change: Annotated[str | None, About('Optional: id of a pending change to amend, or "new"')] = None
+    deleteFile: Annotated[bool, About("Optional: delete the file")] = False
+    renameTo: Annotated[str | None, About("Optional: new path of the file")] = None
 
 
 class ProposePatchTool:
@@ -67,7 +68,7 @@ class ProposePatchTool:
         if old and holds_mark(new) and not holds_mark(old):
             raise EditRefused("redacted", f"newText {_REDACTED}")
         try:
-            accepted = await asyncio.to_thread(
+            accepted = await blocking(
                 self._draft().propose, path, old, new, arguments.change, arguments.deleteFile, target
             )
         except EditRefused as refusal:

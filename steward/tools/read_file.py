@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
-
-from pydantic import Field
+from typing import Annotated
 
 from steward.errors import PathRefused
-from steward.tools.base import Arguments, ToolResult, described
+from steward.tools.arguments import About, Arguments
+from steward.tools.base import ToolResult, blocking, described
 from steward.tools.overlay import Overlay, Seen, Views, counted, display, nothing_pending
 from steward.tools.redact import holds_mark
 from steward.tools.text import Lines, decoded
 from steward.workspace import RepoPath, Workspace
 
 
+@dataclass(frozen=True, slots=True)
 class ReadFileArguments(Arguments):
     """What readFile takes."""
 
-    path: str = Field(description="Path of the file, relative to the workspace.")
-    startLine: int = Field(default=1, ge=1, description="First line to give; lines count from 1.")
-    lineCount: int | None = Field(
-        None, ge=1, description="How many lines to give; as many as fit when left out."
-    )
+    path: Annotated[str, About("Path of the file, relative to the workspace.")]
+    startLine: Annotated[int, About("First line to give; lines count from 1.", least=1)] = 1
+    lineCount: Annotated[
+        int | None, About("How many lines to give; as many as fit when left out.", least=1)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,16 @@ class ReadFileTool:
         self._workspace = workspace
         self._views = views
         self._limits = limits or ReadLimits()
-        self.description = described(self.name)
+
+    @property
+    def description(self) -> str:
+        """What the model is told of it."""
+        return described(self.name)
 
     async def run(self, arguments: ReadFileArguments) -> ToolResult:
         """Raises ``PathRefused``."""
         path = RepoPath.parse(arguments.path)
-        return await asyncio.to_thread(self._read, path, arguments.startLine, arguments.lineCount)
+        return await blocking(self._read, path, arguments.startLine, arguments.lineCount)
 
     def _read(self, path: RepoPath, start: int, count: int | None) -> ToolResult:
         overlay = Overlay(self._workspace, self._views)

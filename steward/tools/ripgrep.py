@@ -6,9 +6,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
 from steward.workspace import RepoPath, Workspace
@@ -135,34 +133,6 @@ class Ripgrep:
 
     def _read_errors(self, stream: IO[bytes]) -> None:
         self._errors = _all(stream, MAX_ERROR_BYTES)
-
-
-def find_program(
-    workspace: Path, environment: Mapping[str, str] | None = None, interpreter: str = sys.executable
-) -> str | None:
-    """Where ``rg`` is: beside the interpreter, as its wheel puts it there, else on the ``PATH``.
-
-    A directory of the ``PATH`` that is relative or lies in the workspace is passed over: what a repository
-    brings along is not run.
-    """
-    path = (os.environ if environment is None else environment).get("PATH", "")
-    return _found(workspace, path, interpreter)
-
-
-@lru_cache(maxsize=8)
-def _found(workspace: Path, path: str, interpreter: str) -> str | None:
-    places = [Path(interpreter).parent]
-    for directory in filter(os.path.isabs, path.split(os.pathsep)):
-        try:
-            if not Path(directory).resolve().is_relative_to(workspace):
-                places.append(Path(directory))
-        except (OSError, RuntimeError):
-            continue
-    for place in places:
-        program = place / "rg"
-        if program.is_file() and os.access(program, os.X_OK):
-            return str(program)
-    return None
 
 
 def _begun(workspace: Workspace, arguments: list[str]) -> subprocess.Popen[bytes]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import Field
-
-from steward.tools.base import Arguments, ToolResult, described
+from steward.confine.programs import find_program
+from steward.tools.arguments import About, Arguments
+from steward.tools.base import ToolResult, blocking, described
 from steward.tools.overlay import Overlay, Views, counted, display, nothing_pending
-from steward.tools.ripgrep import find_program
 from steward.tools.search_engine import Engine, Request, SearchEngine, Tally
 from steward.tools.search_look import FileHits
 from steward.tools.search_query import compiled
@@ -20,17 +19,16 @@ from steward.workspace import RepoPath, Workspace
 from steward.workspace.glob import Glob
 
 
+@dataclass(frozen=True, slots=True)
 class SearchFilesArguments(Arguments):
     """What searchFiles takes."""
 
-    query: str = Field(description="Text to find, literally unless regex is true.")
-    path: str = Field(default=".", description="Directory or file to search, relative to the workspace.")
-    regex: bool = Field(default=False, description="Whether query is a regular expression.")
-    ignoreCase: bool = Field(default=False, description="Whether letters match in either case.")
-    glob: str | None = Field(
-        default=None, description="Search only files that match, like *.py or src/**/*.{ts,tsx}."
-    )
-    context: int = Field(default=0, ge=0, le=20, description="Lines to give before and after each match.")
+    query: Annotated[str, About("Text to find, literally unless regex is true.")]
+    path: Annotated[str, About("Directory or file to search, relative to the workspace.")] = "."
+    regex: Annotated[bool, About("Whether query is a regular expression.")] = False
+    ignoreCase: Annotated[bool, About("Whether letters match in either case.")] = False
+    glob: Annotated[str | None, About("Search only files that match, like *.py or src/**/*.{ts,tsx}.")] = None
+    context: Annotated[int, About("Lines to give before and after each match.", least=0, most=20)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,11 @@ class SearchFilesTool:
         self._views = views
         self._limits = limits or SearchLimits()
         self._engine = engine
-        self.description = described(self.name)
+
+    @property
+    def description(self) -> str:
+        """What the model is told of it."""
+        return described(self.name)
 
     async def run(self, arguments: SearchFilesArguments) -> ToolResult:
         """Raises ``PathRefused`` or ``UsageError``; the search ends soon after it is cancelled."""
@@ -78,7 +80,7 @@ class SearchFilesTool:
         stop = threading.Event()
         request = Request(query, path, glob, time.monotonic() + self._limits.seconds, stop.is_set)
         try:
-            return await asyncio.to_thread(self._search, request, arguments.context)
+            return await blocking(self._search, request, arguments.context)
         finally:
             stop.set()
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 _HIGH = r"\x80-\xff"
 _ANYTHING = r"[^\n]*"
-_LINE_START = r"(?:^(?:\xef\xbb\xbf)?)"
+_LINE_START = "(?:^)"
+"""A byte order mark before the first line is taken off by ripgrep as it is here."""
 _LINE_END = r"(?:\r?$)"
 _COUNT = re.compile(r"\{(?:(\d{1,3})(?:(,)(\d{1,3})?)?|,(\d{1,3}))\}")
 _FLAGS = re.compile(r"\(\?([ims]+)\)")
@@ -90,6 +91,8 @@ class _Translator:
         self._at: int = flags.end() if flags else 0
         self._source = source
         self._ignore_case = ignore_case or (flags is not None and "i" in flags[1])
+        self._ended = False
+        """Whether the end of a line was asked for; a line begins behind it when it is empty but for its CR."""
 
     def whole(self) -> str:
         found = self._alternatives()
@@ -99,15 +102,21 @@ class _Translator:
 
     def _alternatives(self) -> str:
         options = [""]
+        before, ended = self._ended, False
         while self._at < len(self._source) and self._source[self._at] != ")":
             if self._source[self._at] == "|":
                 self._at += 1
                 options.append("")
+                ended, self._ended = ended or self._ended, before
             else:
-                options[-1] += self._repeated(self._atom())
+                closed = self._ended
+                atom = self._atom()
+                options[-1] += self._repeated(atom, ends=self._ended and not closed)
+        self._ended = self._ended or ended
         return "|".join(options)
 
-    def _repeated(self, piece: _Piece) -> str:
+    def _repeated(self, piece: _Piece, *, ends: bool) -> str:
+        """The piece as often as is asked for; ``ends``: the end of a line is in it."""
         rest = self._source[self._at : self._at + 10]
         count = _COUNT.match(rest)
         if rest[:1] and rest[0] in "*+?":
@@ -120,6 +129,8 @@ class _Translator:
             self._at += count.end()
         else:
             return piece.once()
+        if ends and most != 1:
+            raise _Unknown
         if self._source.startswith(("?", "+"), self._at):
             self._at += 1  # Lazy and possessive ones match in no other line than the greedy one may.
         return piece.times(least, most)
@@ -138,9 +149,9 @@ class _Translator:
             case ".":
                 return _Piece(r"[^\n]", wide=True)
             case "^":
-                return _Piece(_LINE_START)
+                return self._start()
             case "$":
-                return _Piece(_LINE_END)
+                return self._end()
             case "*" | "+" | "?":
                 raise _Unknown
             case "{" if re.match(r"[\w\s,~}]", source[at + 1 : at + 2]):
@@ -189,12 +200,21 @@ class _Translator:
         if char in ("b", "B"):
             return _Piece("(?:)")
         if char == "A":
-            return _Piece(_LINE_START)
+            return self._start()
         if char == "Z":
-            return _Piece(_LINE_END)
+            return self._end()
         if char in "123456789" and not source[at + 2 : at + 3].isdigit():
             return _Piece(f"(?:{_ANYTHING})")
         return _character(self._plain(char), self._ignore_case)
+
+    def _start(self) -> _Piece:
+        if self._ended:
+            raise _Unknown
+        return _Piece(_LINE_START)
+
+    def _end(self) -> _Piece:
+        self._ended = True
+        return _Piece(_LINE_END)
 
     def _code(self) -> str:
         """The character of a hexadecimal escape, if one stands here."""

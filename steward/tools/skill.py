@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 import re
-from collections.abc import Callable
-
-from pydantic import Field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated
 
 from steward.conversation import JsonObject
-from steward.errors import NoSuchThing
-from steward.skills import Catalog, Lock, Places, Skill
-from steward.skills.catalog import BUDGET, line
+from steward.errors import Conflict, NoSuchThing
+from steward.skills import Catalog, Loaded, Lock, Places, Skill
+from steward.skills.catalog import BUDGET, few, line
 from steward.skills.files import Unreadable, read_reference
-from steward.skills.reach import Reach
-from steward.tools.base import Arguments, ToolResult, described
+from steward.skills.held import Copy, Held, fence, opening
+from steward.skills.reach import Reach, Sight
+from steward.tools.arguments import About, Arguments
+from steward.tools.base import ToolResult, blocking, described
 from steward.workspace import RepoPath, Workspace
 
 PAGE_LINES = 400
@@ -23,10 +23,11 @@ PAGE_CHARACTERS = 24_000
 _LINE = re.compile(r"(?P<path>.+):(?P<line>[1-9][0-9]{0,8})")
 
 
+@dataclass(frozen=True, slots=True)
 class SkillArguments(Arguments):
     """What a model may ask of the skills."""
 
-    command: str = Field(description='A skill\'s name, "name/path/to/file", or "?words" to search.')
+    command: Annotated[str, About('A skill\'s name, "name/path/to/file", or "?words" to search.')]
 
 
 class SkillTool:
@@ -43,21 +44,29 @@ class SkillTool:
         budget: int = BUDGET,
         notice: Callable[[str], None] | None = None,
         workspace: Workspace | None = None,
+        told: set[str] | None = None,
+        listing: str = "",
     ) -> None:
-        """``places`` lets ``announce`` find skills of directories reached later; ``notice`` tells the person.
+        """``places`` lets skills of directories reached later be found; ``notice`` tells the person.
 
         With ``workspace`` the files of a skill inside it are read by its rules about secrets and protected areas.
+        ``told`` holds what the person has been told of skills before, and takes up what they are told here.
+        ``listing`` is the one of a conversation that is gone on with; what differs by now is announced.
         """
-        listing = catalog.listing(budget)
-        self.description = f"{described('Skill')}\n\n<skills>\n{listing}\n</skills>"
-        self.listing_characters = len(listing)
-        self._reach = Reach(catalog, places)
+        fresh = catalog.listing(budget)
+        self.listing = listing or fresh
+        """The skills as the model was told of them when the conversation began."""
+        self.description = f"{described('Skill')}\n\n<skills>\n{self.listing}\n</skills>"
+        self.listing_characters = len(self.listing)
+        self._reach = Reach(catalog, places, "" if self.listing == fresh else self.listing)
         self._workspace = workspace
         self._notice = notice or _nobody
-        self._loaded: dict[str, str] = {}
-        self._weights: dict[str, int] = {}
+        self._told: set[str] = set() if told is None else told
+        self._held = Held()
+        self._waiting: dict[str, str] = {}
         self._lock = Lock()
         self._next_lock = Lock()
+        self._tell(catalog)
 
     @property
     def catalog(self) -> Catalog:
@@ -67,20 +76,38 @@ class SkillTool:
     @property
     def loaded(self) -> tuple[str, ...]:
         """Names of the skills whose instructions this conversation holds, in the order they were loaded."""
-        return tuple(self._loaded)
+        return self._held.names
 
     @property
     def weights(self) -> tuple[tuple[str, int], ...]:
         """Name of each loaded skill, with the characters that its instructions take in the conversation."""
-        return tuple((name, self._weights.get(name, 0)) for name in self._loaded)
+        return tuple((name, copy.characters) for name, copy in self._held.items())
+
+    @property
+    def placed(self) -> tuple[int, int]:
+        """Characters of those instructions that stand in messages of the person's side, and in results of calls."""
+        placed = [copy for name, copy in self._held.items() if name not in self._waiting]
+        spoken = sum(copy.characters for copy in placed if copy.spoken)
+        return spoken, sum(copy.characters for copy in placed) - spoken
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Instructions that were loaded by hand and go along with the person's next message."""
+        return tuple(self._waiting.values())
+
+    @property
+    def waiting_names(self) -> tuple[str, ...]:
+        """Names of the skills they belong to."""
+        return tuple(self._waiting)
 
     @property
     def record(self) -> tuple[str, ...]:
         """One sentence for each loaded skill, for what is made under it."""
-        found = ((name, self.catalog.find(name), digest) for name, digest in self._loaded.items())
+        found = ((name, self.catalog.find(name), copy) for name, copy in self._held.items())
         return tuple(
-            f"Made with the skill {name!r} from {skill.location if skill else 'elsewhere'} (sha256 {digest[:12]})."
-            for name, skill, digest in found
+            f"Made with the skill {name!r} from {skill.location if skill else 'elsewhere'} "
+            f"(sha256 {copy.digest[:12]})."
+            for name, skill, copy in found
         )
 
     @property
@@ -92,102 +119,171 @@ class SkillTool:
         """Lift the lock; a skill that the person loaded by hand since the last turn locks the one that begins."""
         self._lock, self._next_lock = self._next_lock, Lock()
 
+    def take_waiting(self) -> tuple[tuple[str, str, str], ...]:
+        """Name, digest of the file and text of what ``waiting`` holds, once: the message goes off now."""
+        held = {name: copy.digest for name, copy in self._held.items()}
+        taken = tuple((name, held[name], text) for name, text in self._waiting.items())
+        self._waiting.clear()
+        return taken
+
     def forget(self) -> None:
         """The conversation no longer holds any instructions of skills: it is new, or was compacted."""
-        self._loaded.clear()
-        self._weights.clear()
+        self._held.clear()
+
+    def settle(self, texts: Iterable[str]) -> None:
+        """Count as loaded only what one of these messages, or the next one, holds."""
+        self._held.settle((*texts, *self.waiting))
+
+    def move(self, places: Places) -> None:
+        """Look in other places from now on: the person has said anew what may be used."""
+        self._reach.move(places)
 
     def announce(self, path: str) -> str:
         """What to say of skills at the head of the result of a tool that touched ``path``.
 
         Empty for nothing, else lines that end with a blank one. Each fact is said once. Reads the disk.
         """
-        said = self._reach.announce(path, self.loaded)
-        return f"{said}\n\n" if said else ""
+        return self._announced(self._reach.look(path))
+
+    async def announced(self, *paths: str) -> str:
+        """The same for several paths, without keeping anybody waiting who shares the loop.
+
+        What is found counts as said when this returns, and not at all when it is cancelled.
+        """
+        return self._announced(await blocking(self._reach.look, *paths)) if paths else ""
+
+    async def refresh(self) -> None:
+        """Look at the disk again from the path touched last; the model is told with the next result."""
+        self._take(await blocking(self._reach.look))
 
     def dump(self) -> JsonObject:
         """What a stored session needs to know."""
-        return {"loaded": dict(self._loaded), "characters": dict(self._weights)}
+        return {"listing": self.listing, **self._held.dump(self._waiting)}
 
     def restore(self, shape: JsonObject) -> None:
         """Take up what ``dump`` gave."""
-        self._loaded = {str(name): str(digest) for name, digest in dict(shape.get("loaded", {})).items()}
-        self._weights = {str(name): int(number) for name, number in dict(shape.get("characters", {})).items()}
+        self._held.restore(shape)
 
     async def run(self, arguments: SkillArguments) -> ToolResult:
         """Load, read or search; whatever cannot be done is said with the nearest thing that can."""
         command = arguments.command.strip()
         if command.startswith("?"):
-            return await asyncio.to_thread(self._search, command[1:].strip())
-        if "/" in command.strip("/"):
-            name, _, path = command.partition("/")
-            skill = self.catalog.find(name)
-            if skill is not None:
-                return await asyncio.to_thread(self._reference, skill, path)
-            return await asyncio.to_thread(self._unknown, name)
-        skill = self.catalog.find(command.rstrip("/"))
-        rest = ""
-        if skill is None and " " in command:
-            first, _, rest = command.partition(" ")
-            skill = self.catalog.find(first)
+            return await blocking(self._search, command[1:].strip())
+        skill, path, words = self._meant(command)
         if skill is None:
-            return await asyncio.to_thread(self._unknown, command)
-        result = await asyncio.to_thread(self._load, skill)
-        if rest and result.ok:
+            await self.refresh()
+            skill, path, words = self._meant(command)
+        if skill is None:
+            return await blocking(self._unknown, command.partition("/")[0] if path else command)
+        if path:
+            return await blocking(self._reference, skill, path)
+        result = await self._load(skill)
+        if words and result.ok:
             said = "The words after the skill's name were not used.\n"
             return ToolResult(said + result.text, True, result.touched, result.summary)
         return result
 
-    async def load_by_hand(self, name: str) -> str:
-        """The skill's instructions for the person's next message; its lock holds in the turn that follows.
+    def _meant(self, command: str) -> tuple[Skill | None, str, str]:
+        """The skill that is asked for, the path in its folder, and words that follow its name."""
+        if "/" in command.strip("/"):
+            name, _, path = command.partition("/")
+            return self.catalog.find(name), path, ""
+        skill = self.catalog.find(command.rstrip("/"))
+        first, _, words = command.partition(" ")
+        return (skill, "", "") if skill is not None or not words else (self.catalog.find(first), "", words)
 
-        Raises ``NoSuchThing`` when there is no such skill or it cannot be read.
+    async def load_by_hand(self, name: str) -> str:
+        """The skill's instructions, which also wait for the person's next message; its lock holds in that turn.
+
+        Raises ``NoSuchThing`` when there is no such skill, ``Conflict`` when it cannot be read.
         """
+        await self.refresh()
         skill = self.catalog.find(name)
         if skill is None:
-            near = await asyncio.to_thread(self.catalog.near, name)
+            if (broken := self._broken(name)) is not None:
+                raise Conflict(broken)
+            near = await blocking(self.catalog.near, name)
             raise NoSuchThing("skill", name, near)
-        before = self._lock
-        result = await asyncio.to_thread(self._load, skill)
-        self._lock = before
-        if not result.ok:
-            raise NoSuchThing("skill", name)
+        try:
+            loaded = await blocking(self._read, skill)
+        except Unreadable as error:
+            raise Conflict(str(error)) from None
+        if skill.name in self._waiting:
+            self._held.drop(skill.name)  # no message holds it yet: it goes along whole
+        result = self._given(skill, loaded, Lock().with_skill(skill.name, skill.rules), spoken=True)
         self._next_lock = self._next_lock.with_skill(skill.name, skill.rules)
+        self._waiting[skill.name] = result.text
         return result.text
 
     async def carried(self) -> str:
         """The instructions of all loaded skills once more, to be kept when a conversation is compacted."""
-        names = self.loaded
-        self.forget()
-        before = self._lock
-        texts = [await asyncio.to_thread(self._load, s) for name in names if (s := self.catalog.find(name))]
-        self._lock = before
-        return "\n\n".join(result.text for result in texts if result.ok)
+        texts: list[str] = []
+        for name in self.loaded:
+            if name in self._waiting:
+                continue
+            skill = self.catalog.find(name)
+            try:
+                if skill is None:
+                    raise Unreadable(f"The skill {name!r} is gone.")
+                loaded = await blocking(self._read, skill)
+            except Unreadable as error:
+                said = f"{error} The conversation goes on without its instructions."
+                self._notice(said)
+                texts.append(said)
+                self._held.drop(name)
+                continue
+            self._held.drop(name)
+            locks = any(holder == name for holder, _ in self._lock.holders)
+            lock = Lock().with_skill(name, skill.rules) if locks else Lock()
+            texts.append(self._given(skill, loaded, lock, spoken=True).text)
+        return "\n\n".join(texts)
 
-    def _load(self, skill: Skill) -> ToolResult:
+    def _announced(self, sight: Sight | None) -> str:
+        self._take(sight)
+        said = self._reach.news(self.loaded)
+        return f"{said}\n\n" if said else ""
+
+    def _take(self, sight: Sight | None) -> None:
+        self._reach.take(sight)
+        if sight is not None:
+            self._tell(sight.catalog)
+
+    def _tell(self, catalog: Catalog) -> None:
+        """Tell the person what is wrong or shadowed, each once."""
+        fresh = [sentence for sentence in catalog.warnings if sentence not in self._told]
+        self._told.update(fresh)
+        for sentence in few(fresh):
+            self._notice(sentence)
+
+    def _read(self, skill: Skill) -> Loaded:
+        loaded = skill.load()
+        if not self._reach.allows(skill, loaded.digest):
+            raise Unreadable(
+                f"The skill {skill.name!r} was not loaded: the person has not trusted it as it is now."
+            )
+        return loaded
+
+    async def _load(self, skill: Skill) -> ToolResult:
         try:
-            loaded = skill.load()
-            if not self._reach.allows(skill, loaded.digest):
-                raise Unreadable(
-                    f"The skill {skill.name!r} has changed since the person trusted it; it was not loaded."
-                )
+            loaded = await blocking(self._read, skill)
         except Unreadable as error:
             self._notice(str(error))
             return ToolResult(str(error), ok=False, summary="cannot be read")
         self._lock = self._lock.with_skill(skill.name, skill.rules)
-        locked = (
-            f"\n{Lock().with_skill(skill.name, skill.rules).sentence()}" if skill.rules is not None else ""
-        )
-        earlier = self._loaded.get(skill.name)
-        if earlier == loaded.digest:
+        return self._given(skill, loaded, Lock().with_skill(skill.name, skill.rules))
+
+    def _given(self, skill: Skill, loaded: Loaded, lock: Lock, *, spoken: bool = False) -> ToolResult:
+        """The instructions in their envelope, or that they were given before; they count as loaded then."""
+        locked = f"\n{lock.sentence()}" if lock else ""
+        earlier = self._held.copy(skill.name)
+        if earlier is not None and earlier.digest == loaded.digest:
             text = f"The skill {skill.name!r} is already loaded in this conversation; follow it as it stands above."
             return ToolResult(text + locked, summary=f"{skill.name}: already loaded")
-        self._loaded[skill.name] = loaded.digest
-        self._weights[skill.name] = len(loaded.body)
+        self._held.put(skill.name, Copy(loaded.digest, len(loaded.body), spoken))
         head = "It replaces the copy loaded earlier.\n" if earlier else ""
-        fence = f"skill-{hashlib.sha256(loaded.body.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
         text = (
-            f"{head}<{fence} name={skill.name!r} from={skill.location!r}>\n{loaded.body}\n</{fence}>\n"
+            f"{head}{opening(skill.name, loaded.digest)}from={skill.location!r}>\n{loaded.body}\n"
+            f"</{fence(loaded.digest)}>\n"
             f"{_files(skill, loaded.files, loaded.files_left_out)}{_unavailable(skill)}{locked}"
         )
         return ToolResult(text, summary=f"{skill.name} from {skill.location}, {len(loaded.body)} characters")
@@ -231,13 +327,17 @@ class SkillTool:
         text = "\n".join(line(skill) for skill in found)
         return ToolResult(f"Skills that go with {words!r}:\n{text}", summary=f"{len(found)} skills found")
 
+    def _broken(self, name: str) -> str | None:
+        broken = next((b for b in self.catalog.broken if b.name == name), None)
+        if broken is None:
+            return None
+        return f"The skill {name[:80]!r} is there but cannot be loaded: {broken.diagnostics[-1].sentence}"
+
     def _unknown(self, name: str) -> ToolResult:
         near = self.catalog.near(name)
-        broken = next((b for b in self.catalog.broken if b.name == name), None)
         shown = name[:80]
-        if broken is not None:
-            reason = broken.diagnostics[-1].sentence
-            text = f"The skill {shown!r} is there but cannot be loaded: {reason}"
+        if (broken := self._broken(name)) is not None:
+            text = broken
         elif near:
             text = f"There is no skill {shown!r}. The nearest are: {', '.join(near)}."
         else:

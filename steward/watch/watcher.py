@@ -45,6 +45,8 @@ class Watcher:
         self._observer: BaseObserver | None = None
         self._watches: dict[Path, tuple[ObservedWatch, tuple[int, int]]] = {}
         """What is watched, with device and inode: a directory that was made again is another one."""
+        self._gone: set[Path] = set()
+        """Directories that went away since they were last arranged: one that is made again may get the same inode."""
         self._arranging = threading.Lock()
         self._news = threading.Condition()
         self._moved: set[Path] = set()
@@ -90,8 +92,10 @@ class Watcher:
                     "Watching files has stopped working; changes are noticed when they are looked at."
                 )
                 return
+            with self._news:
+                gone, self._gone = self._gone, set[Path]()
             for directory, (watch, identity) in list(self._watches.items()):
-                if directory not in needed or _identity(directory) != identity:
+                if directory not in needed or directory in gone or _identity(directory) != identity:
                     del self._watches[directory]
                     _unscheduled(observer, watch)
             refused: dict[str, int] = {}
@@ -149,6 +153,8 @@ class Watcher:
     def _event(self, event: FileSystemEvent) -> None:
         names = [os.fsdecode(name) for name in (event.src_path, event.dest_path) if name]
         with self._news:
+            if event.is_directory and event.event_type in ("deleted", "moved"):
+                self._gone.add(Path(os.fsdecode(event.src_path)))
             if len(self._moved) < MOST_PATHS:
                 self._moved.update(map(Path, names))
             else:

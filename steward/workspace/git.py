@@ -3,52 +3,28 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import threading
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from steward.workspace.engine import OPEN_FILE, Engine
+from steward.workspace.git_config import Around, expanded, included, is_true, settings
+from steward.workspace.git_index import NOTHING, Tracked, index_names
 from steward.workspace.ignore import MAX_IGNORE_BYTES
 
 MAX_INDEX_BYTES = 256 * 1024 * 1024
 MAX_CONFIG_BYTES = 1024 * 1024
-MAX_INCLUDES = 10
-_SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]')
-_SETTING = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=")
-_ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
-
-
-class Tracked:
-    """The paths in git's index, as a sorted list of their bytes."""
-
-    def __init__(self, names: list[bytes]) -> None:
-        self._names = names
-
-    def holds(self, path: str) -> bool:
-        """Whether the file at ``path`` is tracked."""
-        wanted = os.fsencode(path)
-        at = bisect_left(self._names, wanted)
-        return at < len(self._names) and self._names[at] == wanted
-
-    def holds_below(self, directory: str) -> bool:
-        """Whether a file beneath ``directory`` is tracked."""
-        wanted = os.fsencode(directory) + b"/"
-        at = bisect_left(self._names, wanted)
-        return at < len(self._names) and self._names[at].startswith(wanted)
-
-
-NOTHING = Tracked([])
+_HEAD = "ref: refs/heads/"
 
 
 class Git:
     """Git's files for one workspace, read when they are needed.
 
     ``environment`` gives ``HOME``, ``XDG_CONFIG_HOME`` and ``GIT_CONFIG_*``, as git would see them; without ``HOME``
-    and ``XDG_CONFIG_HOME`` the user's and the system's configuration are not read. Conditional includes in them
-    are not followed.
+    and ``XDG_CONFIG_HOME`` the user's and the system's configuration are not read. Files that the repository's own
+    configuration includes are not read.
     """
 
     def __init__(self, engine: Engine, root: Path, environment: Mapping[str, str]) -> None:
@@ -59,26 +35,70 @@ class Git:
         self._stamp: tuple[int, ...] = ()
         self._tracked = NOTHING
 
+    @cached_property
+    def above(self) -> tuple[str, ...]:
+        """The way from the repository's directory down to the workspace; empty when they are the same.
+
+        As git does, it is not looked for on another device.
+        """
+        if is_repository(self._root / ".git"):
+            return ()
+        try:
+            device = os.stat(self._root).st_dev
+            for directory in self._root.parents:
+                if os.stat(directory).st_dev != device:
+                    break
+                if is_repository(directory / ".git"):
+                    return self._root.relative_to(directory).parts
+        except OSError:
+            pass
+        return ()
+
+    @property
+    def _top(self) -> Path:
+        """The repository's directory: the workspace, or one above it."""
+        return self._root.parents[len(self.above) - 1] if self.above else self._root
+
     def exclude(self) -> bytes:
         """``info/exclude`` of the repository."""
         return self._own("info/exclude", MAX_IGNORE_BYTES, shared=True)
 
     def users_excludes(self) -> bytes:
         """The ignore file that ``core.excludesFile`` names, else the one at git's default place."""
-        home = self._environment.get("HOME", "")
-        base = self._environment.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
-        named: str | None = None
-        for text, directory in self._configurations(home, base):
-            for found in _settings(text, directory, "core.excludesfile", home, MAX_INCLUDES):
-                named = found
-        if named is None:
-            named = f"{base}/git/ignore" if base else ""
-        if not named:
-            return b""
-        return _read(lambda: os.open(self._root / _expanded(named, home), OPEN_FILE), MAX_IGNORE_BYTES)
+        place = self._users_excludes_at()
+        return _read(lambda: os.open(place, OPEN_FILE), MAX_IGNORE_BYTES) if place else b""
+
+    def ignore_file_above(self, depth: int) -> bytes:
+        """The ``.gitignore`` of the directory that is ``depth`` names below the repository's, above the workspace."""
+        place = self._top.joinpath(*self.above[:depth], ".gitignore")
+        return _read(lambda: os.open(place, OPEN_FILE), MAX_IGNORE_BYTES)
+
+    def ignores_case(self) -> bool:
+        """Whether ignore files match names in any case (``core.ignoreCase``)."""
+        return is_true(self._last("core.ignorecase") or "")
+
+    def outside(self) -> Iterator[Path]:
+        """What is read outside of the workspace: configuration, the user's ignore file, git's directory, and above."""
+        around = self._around()
+        for place in self._places():
+            yield Path(place)
+            yield from map(Path, included(_text(place), place, around))
+        if (excludes := self._users_excludes_at()) is not None:
+            yield excludes
+        for depth in range(len(self.above)):
+            yield self._top.joinpath(*self.above[:depth], ".gitignore")
+        if self.above:
+            yield self._top / ".git"
+        try:
+            own = self._elsewhere()
+            common = self._elsewhere(shared=True)
+        except OSError:
+            return
+        yield Path(os.fsdecode(own))
+        yield from (Path(os.fsdecode(common), name) for name in ("HEAD", "config", "info"))
 
     def tracked(self) -> Tracked:
-        """What the index holds; nothing when it is missing, larger than 256 MiB, split, or of an unknown kind."""
+        """What the index holds; nothing when it is missing, larger than 256 MiB, or of an unknown kind."""
         with self._lock:
             try:
                 descriptor = self._opened("index")
@@ -91,7 +111,11 @@ class Git:
                     data = b""
                     if stat.S_ISREG(found.st_mode) and found.st_size <= MAX_INDEX_BYTES:
                         data = _all(descriptor, found.st_size)
-                    self._tracked = Tracked(index_names(data, self._digest()))
+                    names = index_names(data, self._digest(), self._shared_index)
+                    if self.above:
+                        prefix = os.fsencode("/".join((*self.above, "")))
+                        names = [name[len(prefix) :] for name in names if name.startswith(prefix)]
+                    self._tracked = Tracked(names, fold=self.ignores_case())
                     self._stamp = stamp
             except OSError:
                 return NOTHING
@@ -99,13 +123,58 @@ class Git:
                 os.close(descriptor)
             return self._tracked
 
+    def _shared_index(self, name: str) -> bytes:
+        return self._own(name, MAX_INDEX_BYTES, shared=False)
+
     def _digest(self) -> int:
         """The bytes of an object's name."""
-        own = self._own("config", MAX_CONFIG_BYTES, shared=True).decode("utf-8", "surrogateescape")
-        return 32 if [*_settings(own, "", "extensions.objectformat", "", 0)][-1:] == ["sha256"] else 20
+        found = [value for key, value in settings(self._own_config(), "", _NOWHERE) if key == _FORMAT]
+        return 32 if found[-1:] == ["sha256"] else 20
 
-    def _configurations(self, home: str, base: str) -> Iterator[tuple[str, str]]:
-        """The texts of git's configuration files, the weakest first, each with its directory."""
+    def _homes(self) -> tuple[str, str]:
+        """The home directory and that of configurations, empty where there is none."""
+        home = self._environment.get("HOME", "")
+        return home, self._environment.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
+
+    def _users_excludes_at(self) -> Path | None:
+        home, base = self._homes()
+        named = self._last("core.excludesfile")
+        if named is None:
+            named = f"{base}/git/ignore" if base else ""
+        return self._top / expanded(named, home) if named else None
+
+    def _last(self, wanted: str) -> str | None:
+        """The value of a setting that is in force."""
+        found: str | None = None
+        around = self._around()
+        texts = [(_text(place), place) for place in self._places()]
+        for text, place in (*texts, (self._own_config(), "")):
+            for key, value in settings(text, place, around):
+                if key == wanted:
+                    found = value
+        return found
+
+    def _around(self) -> Around:
+        try:
+            head = _decoded(self._own("HEAD", MAX_CONFIG_BYTES, shared=False)).strip()
+            directory = os.fsdecode(self._elsewhere())
+        except OSError:
+            head, directory = "", ""
+        own = settings(self._own_config(), "", _NOWHERE)
+        return Around(
+            self._homes()[0],
+            _text,
+            directory,
+            head.removeprefix(_HEAD) if head.startswith(_HEAD) else "",
+            tuple(value for key, value in own if key.startswith("remote.") and key.endswith(".url")),
+        )
+
+    def _own_config(self) -> str:
+        return _decoded(self._own("config", MAX_CONFIG_BYTES, shared=True))
+
+    def _places(self) -> list[str]:
+        """Where git's configuration outside of the repository stands, the weakest first."""
+        home, base = self._homes()
         environment = self._environment
         places: list[str] = []
         if home or base:
@@ -116,131 +185,62 @@ class Git:
                 places.append(chosen)
             else:
                 places += [f"{base}/git/config" if base else "", f"{home}/.gitconfig" if home else ""]
-        for place in filter(None, places):
-            yield _text(place), os.path.dirname(place)  # noqa: PTH120 -- strings all the way
-        yield self._own("config", MAX_CONFIG_BYTES, shared=True).decode("utf-8", "surrogateescape"), ""
+        return [place for place in places if place]
 
     def _own(self, name: str, most: int, *, shared: bool) -> bytes:
         return _read(lambda: self._opened(name, shared=shared), most)
 
     def _opened(self, name: str, *, shared: bool = False) -> int:
-        """A descriptor of a file in git's directory, which a ``.git`` file may place outside of the workspace."""
-        try:
-            return self._engine.open((".git", *name.split("/")), OPEN_FILE)
-        except NotADirectoryError:
-            pass
-        text = _read(lambda: self._engine.open((".git",), OPEN_FILE), MAX_CONFIG_BYTES)
-        if not text.startswith(b"gitdir:"):
-            raise FileNotFoundError
-        directory = os.path.join(os.fsencode(self._root), text[7:].strip())
+        """A descriptor of a file in git's directory, which may lie outside of the workspace."""
+        if not self.above:
+            try:
+                return self._engine.open((".git", *name.split("/")), OPEN_FILE)
+            except NotADirectoryError:
+                pass
+        return os.open(os.path.join(self._elsewhere(shared=shared), name.encode()), OPEN_FILE)
+
+    def _elsewhere(self, *, shared: bool = False) -> bytes:
+        """The path of git's directory; ``shared``: of what worktrees have in common. Raises ``OSError``."""
+        directory = os.path.join(os.fsencode(self._top), b".git")
+        if not os.path.isdir(directory):  # noqa: PTH112 -- bytes all the way
+            text = _read(lambda: os.open(directory, OPEN_FILE), MAX_CONFIG_BYTES)
+            if not text.startswith(b"gitdir:"):
+                raise FileNotFoundError
+            directory = os.path.join(os.fsencode(self._top), text[7:].strip())
         if not os.path.isfile(os.path.join(directory, b"HEAD")):  # noqa: PTH113
             raise FileNotFoundError
         if shared:
-            common = _read(
-                lambda: os.open(os.path.join(directory, b"commondir"), OPEN_FILE), MAX_CONFIG_BYTES
-            )
-            directory = os.path.join(directory, common.strip())
-        return os.open(os.path.join(directory, name.encode()), OPEN_FILE)
+            place = os.path.join(directory, b"commondir")
+            common = _read(lambda: os.open(place, OPEN_FILE), MAX_CONFIG_BYTES)
+            directory = os.path.join(directory, common.strip()) if common.strip() else directory
+        return directory
 
 
-def index_names(index: bytes, digest: int = 20) -> list[bytes]:
-    """The paths of an index of version 2, 3 or 4, in its order, which is that of their bytes.
-
-    ``digest`` is the size of the repository's object names. An index that keeps a part of itself in another file
-    gives nothing.
-    """
-    if index[:4] != b"DIRC" or len(index) < 12:
-        return []
-    version = int.from_bytes(index[4:8], "big")
-    count = int.from_bytes(index[8:12], "big")
-    if version not in (2, 3, 4):
-        return []
-    names: list[bytes] = []
-    at, flags, size = 12, 40 + digest, len(index)
-    name = b""
-    for _ in range(count):
-        if at + flags + 3 > size:
-            return []
-        high = index[at + flags]
-        start = at + flags + (4 if high & 0x40 else 2)
-        if version == 4:
-            start, drop = _drop(index, start)
-            end = index.find(b"\0", start)
-            name = name[: len(name) - drop] + index[start:end]
-            at = end + 1
-        else:
-            length = (high & 0x0F) << 8 | index[at + flags + 1]
-            end = start + length if length < 0xFFF else index.find(b"\0", start)
-            name = index[start:end]
-            at += (end - at + 8) & ~7
-        if end < 0:
-            return []
-        names.append(name)
-    while at + 8 + digest <= size:
-        if index[at : at + 4] == b"link":
-            return []
-        at += 8 + int.from_bytes(index[at + 4 : at + 8], "big")
-    return names
-
-
-def _drop(index: bytes, at: int) -> tuple[int, int]:
-    """Where the rest of a name begins in version 4, and how many bytes of the name before it are dropped."""
-    drop = index[at] & 0x7F
-    while index[at] & 0x80 and at + 1 < len(index):
-        at += 1
-        drop = ((drop + 1) << 7) | (index[at] & 0x7F)
-    return at + 1, drop
-
-
-def _settings(text: str, directory: str, wanted: str, home: str, includes: int) -> Iterator[str]:
-    """The values that a configuration file gives for ``wanted``, in order, those of what it includes among them."""
-    section = ""
-    for line in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
-        found = _SECTION.match(line)
-        if found is not None:
-            section = found[1].lower() if found[2] is None else f"{found[1].lower()}.{found[2]}"
-            line = line[found.end() :]
-        named = _SETTING.match(line)
-        if named is None:
-            continue
-        key = f"{section}.{named[1].lower()}"
-        if key == wanted:
-            yield _value(line[named.end() :])
-        elif key == "include.path" and directory and includes:
-            place = os.path.join(directory, _expanded(_value(line[named.end() :]), home))
-            yield from _settings(_text(place), os.path.dirname(place), wanted, home, includes - 1)  # noqa: PTH120
-
-
-def _value(text: str) -> str:
-    """A value without its quotes, escapes, comment and the space around it."""
-    out: list[str] = []
-    solid = 0
-    quoted = False
-    characters = iter(text.lstrip())
-    for char in characters:
-        if char == "\\":
-            escaped = next(characters, "")
-            out.append(_ESCAPES.get(escaped, escaped))
-        elif char == '"':
-            quoted = not quoted
-        elif char in "#;" and not quoted:
-            break
-        else:
-            out.append(char)
-            if char.isspace() and not quoted:
-                continue
-        solid = len(out)
-    return "".join(out[:solid])
-
-
-def _expanded(path: str, home: str) -> str:
-    return home + path[1:] if path.startswith("~/") and home else path
+def is_repository(git: Path) -> bool:
+    """Whether a ``.git`` is real: a directory with ``HEAD`` in it, or a file that begins with ``gitdir:``."""
+    try:
+        if git.is_dir():
+            return (git / "HEAD").is_file()
+        if not git.is_file():
+            return False
+        with git.open("rb") as file:
+            return file.read(7) == b"gitdir:"
+    except OSError:
+        return False
 
 
 def _text(place: str) -> str:
-    return _read(lambda: os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), MAX_CONFIG_BYTES).decode(
-        "utf-8", "surrogateescape"
-    )
+    """The text of a configuration file."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    return _decoded(_read(lambda: os.open(place, flags), MAX_CONFIG_BYTES))
+
+
+_NOWHERE = Around("", _text)
+_FORMAT = "extensions.objectformat"
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _read(opened: Callable[[], int], most: int) -> bytes:

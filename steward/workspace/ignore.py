@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from steward.workspace.wildmatch import NeverMatches, literal_length, translate
+from steward.workspace.wildmatch import NeverMatches, literal_length, lowered, translate
 
 IGNORE_FILES = (".gitignore", ".stewardignore")
 """The later one has the last word."""
@@ -41,10 +41,12 @@ class Rule:
 class Rules:
     """The rules of one ignore file, in order, with an index that tells quickly which names they match."""
 
-    def __init__(self, rules: tuple[Rule, ...], steward: bool = False) -> None:
+    def __init__(self, rules: tuple[Rule, ...], steward: bool = False, fold: bool = False) -> None:
         self.rules = rules
         self.steward = steward
         """Whether they come from a ``.stewardignore``: such rules hold for what git tracks too."""
+        self._fold = fold
+        """Whether they match names in any case."""
         self._of_files = _Index([(n, rule) for n, rule in enumerate(rules) if not rule.directories_only])
         self._of_directories = _Index(list(enumerate(rules)))
 
@@ -61,7 +63,13 @@ class Rules:
         ``joined`` is all names, perhaps among others, with a slash before and after each; ``above`` is where they
         stand, from the directory of the rules: empty, or with a slash at its end.
         """
-        last = (self._of_directories if directories else self._of_files).last(names, joined, above)
+        index = self._of_directories if directories else self._of_files
+        if self._fold:
+            plain = {name: lowered(name) for name in names}
+            said = index.last(list(set(plain.values())), lowered(joined), lowered(above))
+            last = {name: said[low] for name, low in plain.items() if low in said}
+        else:
+            last = index.last(names, joined, above)
         ignored: Verdict = "steward" if self.steward else "git"
         return {name: "kept" if self.rules[number].negated else ignored for name, number in last.items()}
 
@@ -151,6 +159,12 @@ class Governing:
 
     rules: Rules
     depth: int
+    above: str = ""
+    """For a directory above the workspace: the way from it down to the workspace, with a slash at its end."""
+
+    def path(self, parts: tuple[str, ...]) -> str:
+        """A path of the workspace from the directory of the rules, as a string of bytes."""
+        return as_bytes(self.above + "/".join(parts[self.depth :]))
 
 
 Chain = tuple[Governing, ...]
@@ -158,8 +172,8 @@ Chain = tuple[Governing, ...]
 
 
 @lru_cache(maxsize=512)
-def parse(data: bytes, *, steward: bool = False) -> Rules:
-    """The rules of an ignore file's bytes."""
+def parse(data: bytes, *, steward: bool = False, fold: bool = False) -> Rules:
+    """The rules of an ignore file's bytes; ``fold``: they match names in any case (git's ``core.ignoreCase``)."""
     rules: list[Rule] = []
     for raw in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         line = raw.removesuffix(b"\r").split(b"\0", 1)[0].decode("latin-1")
@@ -175,19 +189,20 @@ def parse(data: bytes, *, steward: bool = False) -> Rules:
         if not text:
             continue
         try:
-            source = translate(text)
+            source = translate(text, fold=fold)
         except NeverMatches:
             continue
         simple = line if not negated and _SIMPLE.fullmatch(line) else ""
+        text = lowered(text) if fold else text
         rules.append(Rule(text, source, negated, directories_only, by_name, simple))
-    return Rules(tuple(rules), steward)
+    return Rules(tuple(rules), steward, fold)
 
 
 def verdict(chain: Iterable[Governing], parts: tuple[str, ...], directory: bool) -> Verdict | None:
     """What the nearest rules with an opinion say of a path; its directory must not be ignored itself."""
     name = as_bytes(parts[-1])
     for governing in chain:
-        found = governing.rules.verdict(name, as_bytes("/".join(parts[governing.depth :])), directory)
+        found = governing.rules.verdict(name, governing.path(parts), directory)
         if found is not None:
             return found
     return None

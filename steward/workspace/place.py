@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from steward.workspace.engine import OPEN_DIRECTORY, OPEN_FILE, Engine
-from steward.workspace.git import Git, Tracked
+from steward.workspace.git import Git
+from steward.workspace.git_index import Tracked
 from steward.workspace.ignore import (
     IGNORE_FILES,
     MAX_IGNORE_BYTES,
@@ -36,6 +37,8 @@ class Place:
     """Whether the directory is ignored; then the chain holds the steward's own rules alone."""
     noted: bool = False
     """Whether rules match it, or what is above it, although it is not ignored."""
+    fold: bool = False
+    """Whether rules match names in any case."""
 
     def governed(self, descriptor: int, listed: Mapping[str, Kind] | None = None) -> tuple[Place, int]:
         """The place with its own ignore files, and how many of these could not be applied.
@@ -49,7 +52,7 @@ class Place:
                 data = _read(lambda name=name: os.open(name, OPEN_FILE, dir_fd=descriptor))
                 if data is None:
                     refused += 1
-                elif (rules := parse(data, steward=name == ".stewardignore")).rules:
+                elif (rules := parse(data, steward=name == ".stewardignore", fold=self.fold)).rules:
                     chain = (Governing(rules, len(self.parts)), *chain)
             elif kind == "link":
                 refused += 1
@@ -81,11 +84,14 @@ class Place:
         below = [name for name in names if listed[name] == "directory"] if others else []
         rest = [name for name in names if listed[name] != "directory"] if below else names
         for group, directories in ((rest, False), (below, True)):
-            for name, said in self.verdicts(group, directories, joined).items():
-                if said == "git":
-                    decided[name] = self._exempted(name, directories, tracked)
-                else:
-                    decided[name] = "kept" if said == "kept" else "ignored"
+            said = self.verdicts(group, directories, joined)
+            for name, found in said.items():
+                decided[name] = "kept" if found == "kept" else "ignored"
+            by_git = [name for name, found in said.items() if found == "git"]
+            if by_git and not (index := tracked()).empty:
+                own = tuple(g for g in self.chain if g.rules.steward)
+                for name in by_git:
+                    decided[name] = self._exempted(name, directories, index, own)
         return decided
 
     def verdicts(self, names: list[str], directories: bool, joined: str) -> dict[str, Verdict]:
@@ -103,8 +109,7 @@ class Place:
         return found if plain is None else {plain[name]: said for name, said in found.items()}
 
     def _above(self, governing: Governing) -> str:
-        place = self.parts[governing.depth :]
-        return as_bytes("/".join((*place, ""))) if place else ""
+        return governing.path((*self.parts, ""))
 
     def decision(self, name: str, directory: bool, tracked: Callable[[], Tracked]) -> Decision | None:
         """What is said of one name in the directory."""
@@ -114,15 +119,18 @@ class Place:
             return "ignored"
         if found != "git" and not self.tracked_only:
             return found
-        return self._exempted(name, directory, tracked)
-
-    def _exempted(self, name: str, directory: bool, tracked: Callable[[], Tracked]) -> Decision:
-        """What becomes of a name that git's rules ignore, or that stands in an ignored directory."""
-        parts = (*self.parts, name)
         own = tuple(g for g in self.chain if g.rules.steward)
+        return self._exempted(name, directory, tracked(), own)
+
+    def _exempted(self, name: str, directory: bool, index: Tracked, own: Chain) -> Decision:
+        """What becomes of a name that git's rules ignore, or that stands in an ignored directory.
+
+        ``own`` are the steward's own rules of the chain.
+        """
+        parts = (*self.parts, name)
         if own and verdict(own, parts, directory) == "steward":
             return "ignored"
-        index, path = tracked(), "/".join(parts)
+        path = "/".join(parts)
         if index.holds(path):
             return "kept" if directory else "tracked"
         return "tracked" if directory and index.holds_below(path) else "ignored"
@@ -132,23 +140,42 @@ class Place:
         chain = self.chain
         if decision == "tracked" and not self.tracked_only:
             chain = tuple(g for g in chain if g.rules.steward)
-        return Place((*self.parts, name), chain, decision == "tracked", noted)
+        return Place((*self.parts, name), chain, decision == "tracked", noted, self.fold)
 
 
-def top(git: Git) -> Place:
-    """The workspace's own directory under the rules that stand in no directory."""
-    rules = (parse(git.exclude()), parse(git.users_excludes()))
-    return Place((), tuple(Governing(found, 0) for found in rules if found.rules))
+def top(git: Git) -> Place | None:
+    """The workspace's own directory under the rules that stand elsewhere; ``None`` when they ignore all of it.
+
+    Where the workspace is a directory of a larger repository, that is what its ignore files further up say of it.
+    """
+    fold = git.ignores_case()
+    # As the repository sees it; the nearest rules come first.
+    found = (parse(git.exclude(), fold=fold), parse(git.users_excludes(), fold=fold))
+    place = Place((), tuple(Governing(rules, 0) for rules in found if rules.rules), fold=fold)
+    for depth, name in enumerate(git.above):
+        rules = parse(git.ignore_file_above(depth), fold=fold)
+        chain = (Governing(rules, depth), *place.chain) if rules.rules else place.chain
+        said = verdict(chain, (*place.parts, name), True)
+        if said == "git":
+            if git.tracked().empty:
+                return None
+            return Place((), tracked_only=True, noted=True, fold=fold)
+        place = Place((*place.parts, name), chain, fold=fold)
+    below = ["/".join((*git.above[depth:], "")) for depth in range(len(git.above) + 1)]
+    return Place(
+        (), tuple(replace(each, depth=0, above=below[each.depth]) for each in place.chain), fold=fold
+    )
 
 
 def place_of(engine: Engine, git: Git, parts: tuple[str, ...]) -> Place | None:
     """The directory at ``parts`` under the rules above it, without its own; ``None`` when it is ignored."""
     place = top(git)
-    for name in parts:
+    for name in parts if place is not None else ():
+        assert place is not None
         try:
             descriptor = engine.open(place.parts, OPEN_DIRECTORY)
         except OSError:
-            return Place(parts, place.chain)
+            return Place(parts, place.chain, fold=place.fold)
         try:
             place, _ = place.governed(descriptor)
         finally:

@@ -113,7 +113,7 @@ class TreeWalk:
         place = self._place
         if not place.parts:
             place = self._governed(place)
-        rules = [rule for g in place.chain if g.depth == 0 for rule in g.rules.rules]
+        rules = [rule for g in place.chain if g.depth == 0 and not g.above for rule in g.rules.rules]
         return tuple(dict.fromkeys(rule.simple for rule in rules if rule.simple))
 
     def __iter__(self) -> Iterator[tuple[RepoPath, Kind]]:
@@ -188,6 +188,11 @@ class TreeWalk:
         noted = place.noted or elsewhere
         if not (others or said or examples):
             yield (above, names, "file", noted), None
+            return
+        if not (others or examples) and set(said.values()) == {"ignored"}:
+            self.left_out.ignored += len(said)
+            if len(said) < len(names):
+                yield (above, [name for name in names if name not in said], "file", noted), None
             return
         yield from self._runs(place, above, names, listed, said, examples, noted)
 

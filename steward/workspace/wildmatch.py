@@ -38,11 +38,17 @@ def literal_length(pattern: str) -> int:
     return len(pattern)
 
 
-def translate(pattern: str, *, any_character: bool = False) -> str:
+def lowered(text: str) -> str:
+    """A string of bytes with its letters of ASCII in lower case, as git compares names where case is ignored."""
+    return text.lower() if text.isascii() else text.encode("latin-1").lower().decode("latin-1")
+
+
+def translate(pattern: str, *, any_character: bool = False, fold: bool = False) -> str:
     """The regular expression for ``fullmatch``, under which ``*`` and ``?`` do not cross a slash.
 
     ``pattern`` is without leading and trailing slash and without ``!``. With ``any_character`` a ``?`` stands for
-    one UTF-8 character, and not as in git for one byte. Raises ``NeverMatches``. However many stars there are,
+    one UTF-8 character, and not as in git for one byte. With ``fold`` it matches names that were ``lowered`` as
+    git's ``WM_CASEFOLD`` matches names in any case. Raises ``NeverMatches``. However many stars there are,
     matching takes no more than quadratic time: what stands between two stars is matched once, where it comes
     first, because the second star takes whatever a later place would have skipped.
     """
@@ -50,7 +56,8 @@ def translate(pattern: str, *, any_character: bool = False) -> str:
     # stars right behind it count as standing at the start: "foo**/bar" is "foo" and "**/bar".
     start = literal_length(pattern)
     stretches = [_Stretch("")]
-    stretches[-1].pieces[-1].append(re.escape(pattern[:start]))
+    case = lowered if fold else str
+    stretches[-1].pieces[-1].append(re.escape(case(pattern[:start])))
     at, end = start, len(pattern)
     while at < end:
         char = pattern[at]
@@ -71,15 +78,15 @@ def translate(pattern: str, *, any_character: bool = False) -> str:
             stretches[-1].pieces[-1].append(_CHARACTER if any_character else "[^/]")
             at += 1
         elif char == "[":
-            members, at = _bracket(pattern, at)
+            members, at = _bracket(pattern, at, fold)
             stretches[-1].pieces[-1].append(_set(members))
         elif char == "\\":
             if at + 1 == end:
                 raise NeverMatches(pattern)
-            stretches[-1].pieces[-1].append(re.escape(pattern[at + 1]))
+            stretches[-1].pieces[-1].append(re.escape(case(pattern[at + 1])))
             at += 2
         else:
-            stretches[-1].pieces[-1].append(re.escape(char))
+            stretches[-1].pieces[-1].append(re.escape(case(char)))
             at += 1
     *inner, last = stretches
     return "".join(f"(?>{stretch.source(False)})" for stretch in inner) + last.source(True)
@@ -101,7 +108,7 @@ class _Stretch:
         return out
 
 
-def _bracket(pattern: str, at: int) -> tuple[frozenset[int], int]:
+def _bracket(pattern: str, at: int, fold: bool) -> tuple[frozenset[int], int]:
     """The bytes that the bracket expression at ``at`` stands for, and the index behind it."""
 
     def char(index: int) -> str:
@@ -148,6 +155,8 @@ def _bracket(pattern: str, at: int) -> tuple[frozenset[int], int]:
         at += 1
         if char(at) == "]":
             break
+    if fold:
+        members |= {code + 32 for code in members if 65 <= code <= 90}
     found = frozenset(range(1, 256)) - members if negated else frozenset(members)
     return found - {ord("/")}, at + 1
 

@@ -13,7 +13,7 @@ from typing import Literal, Self
 
 from steward.errors import PathRefused, UsageError
 from steward.workspace.engine import OPEN_DIRECTORY, OPEN_FILE, OPEN_PATH, Engine, EngineName, choose
-from steward.workspace.git import Git
+from steward.workspace.git import Git, is_repository
 from steward.workspace.ignore import Chain, Governing, ignored, parse
 from steward.workspace.path import ROOT, RepoPath, quoted
 from steward.workspace.place import place_of
@@ -75,6 +75,10 @@ class Workspace:
     def engine(self) -> EngineName:
         """How paths are opened here."""
         return self._engine.name
+
+    def outside(self) -> tuple[Path, ...]:
+        """What is read outside of it for the sake of ignore rules: git's configuration, and its directory elsewhere."""
+        return tuple(self._git.outside())
 
     def close(self) -> None:
         """Give the descriptor back; whoever still uses the workspace is told that nothing is there."""
@@ -338,21 +342,9 @@ def find_root(start: Path) -> Path:
     if not real.is_dir():
         real = real.parent
     for directory in (real, *real.parents):
-        if _is_repository(directory / ".git"):
+        if is_repository(directory / ".git"):
             return directory
     return real
-
-
-def _is_repository(git: Path) -> bool:
-    try:
-        if git.is_dir():
-            return (git / "HEAD").is_file()
-        if not git.is_file():
-            return False
-        with git.open("rb") as file:
-            return file.read(7) == b"gitdir:"
-    except OSError:
-        return False
 
 
 def _beneath(state: Path | None, root: Path) -> tuple[str, ...] | None:

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from steward.confine.programs import find_program
 from steward.errors import PathRefused, UsageError
 from steward.proposals.draft import Pending
 from steward.tools.base import ToolResult
-from steward.tools.ripgrep import ARGUMENTS, Ripgrep, find_program
+from steward.tools.ripgrep import ARGUMENTS, Ripgrep
 from steward.tools.search_engine import Engine
 from steward.tools.search_files import SearchFilesArguments, SearchFilesTool, SearchLimits
 from steward.tools.search_query import compiled
@@ -45,7 +46,7 @@ def answer(
 ) -> ToolResult:
     with Workspace.open(root, policy) as workspace:
         tool = SearchFilesTool(workspace, lambda: views or {}, engine=engine, limits=limits)
-        return asyncio.run(tool.run(SearchFilesArguments.model_validate(arguments)))
+        return asyncio.run(tool.run(SearchFilesArguments.parse(arguments)))
 
 
 def uncounted(result: ToolResult) -> str:
@@ -355,7 +356,7 @@ def test_ripgrep_is_found_beside_the_interpreter_then_on_the_path_but_never_in_t
 
 
 def test_a_file_too_large_to_be_shown_is_counted_when_it_holds_the_query(tmp_path: Path) -> None:
-    make(tmp_path, {"large": "x\n" * 900_000 + "needle\n", "other": "y" * 2_500_000, "small": "z"})
+    make(tmp_path, {"large": ("x" * 99 + "\n") * 18_000 + "needle\n", "other": "y" * 2_500_000, "small": "z"})
     make(tmp_path, {"nul": b"\0" + b"needle\n" * 500_000})
     for engine in (WITH, WITHOUT):
         result = answer(

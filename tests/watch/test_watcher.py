@@ -183,6 +183,25 @@ def test_a_directory_that_is_made_again_is_watched_again_without_being_asked(
     assert root / "inner/a" in until(told, root / "inner/a")
 
 
+def test_a_directory_that_is_made_again_with_the_same_inode_is_watched_again(
+    tmp_path: Path, watcher: Watcher, told: Moves, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def the_same_inode(directory: Path) -> tuple[int, int]:
+        return (1, 1)
+
+    monkeypatch.setattr("steward.watch.watcher._identity", the_same_inode)
+    root = tmp_path / "root"
+    root.mkdir()
+    watcher.watch([root])
+    for _ in range(3):
+        root.rmdir()
+        root.mkdir()
+        watcher.watch([root])
+        until(told, root)
+    (root / "a").write_text("x")
+    assert root / "a" in until(told, root / "a")
+
+
 def test_another_directory_under_the_same_name_is_noticed_when_asked(
     tmp_path: Path, watcher: Watcher, told: Moves
 ) -> None:

@@ -8,12 +8,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from steward.workspace import Policy, RepoPath, Workspace
 from steward.workspace.engine import choose
-from steward.workspace.git import Git, index_names
+from steward.workspace.git import Git
+from steward.workspace.git_index import index_names
 from tests.workspace.test_ignore import ignore_files, make_tree, trees
 
 
@@ -50,7 +51,7 @@ class Repository:
             return [p.text for p, kind in walk if kind == "file" and p.name != ".gitignore"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     tree=trees,
     top=ignore_files,
@@ -58,6 +59,9 @@ class Repository:
     where=st.sampled_from(["a", "b", "ab"]),
     excludes=ignore_files,
     named=st.booleans(),
+    fold=st.booleans(),
+    split=st.booleans(),
+    below=st.sampled_from(["", "", "a", "b/a", "ab"]),
     data=st.data(),
 )
 def test_a_walk_gives_what_git_tracks_or_does_not_ignore(
@@ -67,8 +71,12 @@ def test_a_walk_gives_what_git_tracks_or_does_not_ignore(
     where: str,
     excludes: str,
     named: bool,
+    fold: bool,
+    split: bool,
+    below: str,
     data: st.DataObject,
 ) -> None:
+    """Also from a directory ``below`` the repository's, where case makes no difference, and with a split index."""
     with tempfile.TemporaryDirectory() as room:
         repository = Repository(Path(room))
         root = repository.root
@@ -79,16 +87,38 @@ def test_a_walk_gives_what_git_tracks_or_does_not_ignore(
             )
         else:
             repository.write({".config/git/ignore": excludes}, below=repository.home)
+        if fold:
+            repository.git("config", "core.ignoreCase", "true")
         repository.write({".gitignore": top, f"{where}/.gitignore": nested})
-        files = [path for path in make_tree(root, tree) if (root / path).is_file()]
+        made = make_tree(root, tree)
+        # Where case makes no difference, no two names differ in nothing else.
+        assume(not fold or len({path.lower() for path in made}) == len(made))
+        files = [path for path in made if (root / path).is_file()]
         chosen = data.draw(st.lists(st.sampled_from(files), unique=True))
         if chosen:
             repository.git("add", "-f", "--", *(f":(literal){path}" for path in chosen))
-        listed = repository.git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if split:
+            repository.git("update-index", "--split-index")
+            gone = data.draw(st.lists(st.sampled_from(chosen), unique=True)) if chosen else []
+            if gone:
+                repository.git("rm", "-q", "--cached", "--", *(f":(literal){path}" for path in gone))
+            repository.git("add", "-f", "--", f":(literal){data.draw(st.sampled_from(files))}")
+        place = root / below
+        assume(place.is_dir())
+        listed = repository.git("ls-files", "-z", "--cached", "--others", "--exclude-standard", where=place)
         expected = {path for path in listed.split("\0") if path}
         policy = Policy(git_environment=repository.environment)
-        with Workspace.open(root, policy) as workspace:
-            assert {path.text for path, kind in workspace.walk(secrets=True) if kind == "file"} == expected
+        with Workspace.open(place, policy) as workspace:
+            walk = workspace.walk(secrets=True)
+            found = {path.text for path, kind in walk if kind == "file"}
+            if walk.asked_for_ignored:
+                # All of it is ignored but what is tracked, and somebody made it the workspace all the same.
+                assert found >= expected
+                return
+            assert found == expected
+            files = [
+                path.removeprefix(f"{below}/") for path in files if path.startswith(f"{below}/" * bool(below))
+            ]
             for path in files:
                 assert workspace.ignored(RepoPath.parse(path)) == (path not in expected), path
 
@@ -127,14 +157,29 @@ def test_an_index_that_is_cut_or_changed_anywhere_does_no_harm(tmp_path: Path) -
             index_names(index[:at] + b"\xff" + index[at + 1 :])
 
 
-def test_an_index_in_two_files_is_not_read(tmp_path: Path) -> None:
-    repository = Repository(tmp_path)
-    repository.write({**FILES, ".gitignore": "*.log\n"})
+@pytest.mark.parametrize("digest", ["sha1", "sha256"])
+def test_an_index_in_two_files_is_read_as_one(tmp_path: Path, digest: str) -> None:
+    repository = Repository(tmp_path, "--object-format", digest)
+    many = {f"many/{number}.log": "x" for number in range(300)}
+    repository.write({**FILES, **many, ".gitignore": "*.log\n"})
     repository.git("add", "-f", ".")
     repository.git("update-index", "--split-index")
-    repository.write({"more.log": "x"})
-    repository.git("add", "-f", "more.log")
-    assert not {"a/b.log", "more.log"} & set(repository.ours())
+    repository.write({"more.log": "x", "a/b.log": "changed"})
+    repository.git("add", "-f", "more.log", "a/b.log")
+    repository.git("rm", "-q", "--cached", *(f"many/{number}.log" for number in range(70, 200)))
+    index = (repository.root / ".git/index").read_bytes()
+    assert b"link" in index
+    expected = set(repository.git("ls-files", "-z").split("\0")[:-1])
+    assert set(repository.ours()) == expected - {".gitignore"} and "many/199.log" not in expected
+
+    (base,) = (repository.root / ".git").glob("sharedindex.*")
+    whole = base.read_bytes()
+    for damaged in (whole[:-40], whole[: len(whole) // 2], b"", index):
+        base.chmod(0o600)
+        base.write_bytes(damaged)
+        repository.ours()
+    for at in range(len(index)):
+        index_names(index[:at] + b"\xff" + index[at + 1 :], 20, lambda name: whole)
 
 
 def test_a_changed_index_is_read_again(tmp_path: Path) -> None:
@@ -241,6 +286,76 @@ def test_the_configuration_is_read_as_git_reads_it(tmp_path: Path, text: str) ->
         assert text.endswith("excludesFile\n")  # Git gives up where the steward reads on.
         return
     assert repository.ours() == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("gitdir:{home}/../ws/", True),
+        ("gitdir:{root}/", True),
+        ("gitdir:{root}/.git", True),
+        ("gitdir:{root}", False),
+        ("gitdir:ws/", True),
+        ("gitdir:WS/", False),
+        ("gitdir/i:WS/", True),
+        ("gitdir:**/ws/**", True),
+        ("gitdir:w?/.git", True),
+        ("gitdir:w[a-s]/", True),
+        ("gitdir:other/", False),
+        ("gitdir:~/", False),
+        ("gitdir:./", False),
+        ("onbranch:trunk", True),
+        ("onbranch:t*", True),
+        ("onbranch:trunk/", False),
+        ("onbranch:main", False),
+        ("hasconfig:remote.*.url:https://example.org/**", True),
+        ("hasconfig:remote.*.url:https://example.com/**", False),
+        ("unheard:of", False),
+    ],
+)
+def test_a_conditional_include_counts_when_git_says_so(tmp_path: Path, condition: str, holds: bool) -> None:
+    repository = Repository(tmp_path)
+    repository.git("checkout", "-q", "-b", "trunk")
+    repository.git("remote", "add", "origin", "https://example.org/a/b.git")
+    said = condition.format(home=repository.home, root=repository.root)
+    repository.write(
+        {
+            ".gitconfig": f'[core]\nexcludesFile = ~/one\n[includeIf "{said}"]\npath = more\n',
+            "more": "[core]\nexcludesFile = ~/two\n",
+            "one": "1\n",
+            "two": "2\n",
+        },
+        below=repository.home,
+    )
+    repository.write(dict.fromkeys(("1", "2"), "x"))
+    expected = repository.git("ls-files", "-o", "-z", "--exclude-standard").split("\0")[:-1]
+    assert repository.ours() == expected
+    if ".." not in said:
+        assert expected == (["1"] if holds else ["2"])
+    policy = Policy(git_environment=repository.environment)
+    with Workspace.open(repository.root, policy) as workspace:
+        assert repository.home / "more" in workspace.outside()
+
+
+def test_a_workspace_that_is_ignored_itself_is_walked_without_rules(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.write({".gitignore": "build/\n*.log\n", "build/a.log": "x", "build/b": "x"})
+    with Workspace.open(repository.root / "build") as workspace:
+        walk = workspace.walk()
+        assert [path.text for path, _ in walk] == ["a.log", "b"] and walk.asked_for_ignored
+    repository.git("add", "-f", "build/b")
+    with Workspace.open(repository.root / "build") as workspace:
+        assert workspace.files() == ["a.log", "b"]
+        assert [workspace.ignored(RepoPath.parse(name)) for name in ("a.log", "b")] == [True, False]
+
+
+def test_what_is_read_above_a_workspace_is_named(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.write({"a/b/c": "x", "a/.gitignore": "d\n", "a/b/d": "x"})
+    with Workspace.open(repository.root / "a/b") as workspace:
+        assert workspace.files() == ["c"]
+        named = {repository.root / name for name in (".git", ".gitignore", "a/.gitignore")}
+        assert named <= set(workspace.outside())
 
 
 def test_where_the_configuration_stands_is_told_by_the_environment(tmp_path: Path) -> None:
