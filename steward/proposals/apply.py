@@ -21,7 +21,7 @@ from steward.errors import (
 from steward.proposals.check import Checked, check
 from steward.proposals.disk import Disk, Ground
 from steward.proposals.exchange import MISSING
-from steward.proposals.journal import Draft, Entry, Image, Journal, Kind, Record, Step, opened
+from steward.proposals.journal import Entry, Image, Journal, Kind, Record, Step, opened
 from steward.proposals.lock import locked
 from steward.proposals.look import look
 from steward.proposals.moves import move_new
@@ -151,17 +151,14 @@ class Application:
                 record = self._make_directories(record, places)
                 self.stage(record, checked, places)
                 self._check_places(places)
-                record = record.at("switching")
-                self.journal.save(record)
+                record = self._begin_switching(record)
                 self.switch(record, places)
                 places.sync(record.parents())
                 self._check_places(places)
-                commit = self.journal.prepare(record.at("committed"))
             except (Exception, KeyboardInterrupt) as error:
                 self.give_up(record, places, error)
                 raise
-            self.commit(record, commit, places)
-            self._clear_up(record.at("committed"), places)
+            self._clear_up(self.commit(record, places), places)
             return Applied(self._order.id, paths, tuple(self._warnings))
 
     def _plan(self, checked: list[Checked], places: Places) -> Record:
@@ -214,7 +211,14 @@ class Application:
 
     def _make_directories(self, record: Record, places: Places) -> Record:
         made = tuple(text for text in record.directories if places.make(RepoPath.parse(text)))
-        return replace(record, directories=made)
+        if made != record.directories:
+            # Somebody else made one meanwhile, which is not ours to remove.
+            record = replace(record, directories=made)
+            self.journal.save(record)
+        return record
+
+    def _begin_switching(self, record: Record) -> Record:
+        return self.journal.advance(record, "switching")
 
     def stage(self, record: Record, checked: list[Checked], places: Places) -> None:
         """Write every new version beside its path."""
@@ -274,15 +278,14 @@ class Application:
                 self._order.id, tuple(p.text for p in moved), "a directory was moved at the same moment"
             )
 
-    def commit(self, record: Record, prepared: Draft, places: Places) -> None:
-        """Make the prepared commit count; from its return on the change is applied."""
+    def commit(self, record: Record, places: Places) -> Record:
+        """Make the commit count; from its return on the change is applied."""
         try:
-            self.journal.publish(prepared)
+            return self.journal.advance(record, "committed")
         except (Exception, KeyboardInterrupt) as error:
             # Whether the commit is on the disk is unknown now; only a later record can overrule it.
-            record = record.at("aborting")
             try:
-                self.journal.save(record)
+                record = self.journal.overrule(record)
             except OSError:
                 raise StorageError(
                     f"The disk failed at the moment when {self._order.id} was recorded as {self._order.done}. All of "

@@ -169,7 +169,8 @@ class Draft:
             raise EditRefused(
                 "conflict",
                 f"{quoted(path.text)} is renamed to {quoted(known.path)} in {proposal.id}; "
-                "propose the patch for that path.",
+                "propose the patch for that path. "
+                f"A new file can take its place once the person has applied {proposal.id}.",
             )
         differs = base_differs(known, self._workspace)
         if differs:

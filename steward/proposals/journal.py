@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from steward.errors import StorageError
 from steward.proposals.disk import DIRECTORY, LOOK, NEW, Disk
@@ -21,8 +22,12 @@ Phase = Literal["intent", "switching", "aborting", "committed", "acknowledged"]
 
 _ANY_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 """Also behind a link: where a person keeps the state directory is their business."""
-_MAGIC = "steward-journal-1"
-_RECORD, _CLEAN, _DRAFT = ".json", ".clean", ".tmp"
+_MAGIC = "steward-journal-2"
+_CLEAN, _DRAFT = ".clean", ".tmp"
+_PHASES: tuple[Phase, ...] = get_args(Phase)
+_MADE = 0o700
+_BEING_MADE = 0o500
+"""The mode of the journal's directory until its name is known to be on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +87,9 @@ class Record:
     emptied: tuple[str, ...] = ()
     """Directories that go with the last file in them, each before the one that holds it."""
     phase: Phase = "intent"
+    """Told by the file's name, so that going on to the next phase is one rename."""
     clean: bool = False
-    """Whether no stage is left; told by the file's name, not by its contents."""
+    """Whether no stage of a committed record is left; told by the file's name too."""
 
     def at(self, phase: Phase) -> Record:
         """The same record in another phase."""
@@ -93,14 +99,6 @@ class Record:
         """Every directory in which this change makes or removes a name."""
         holding = (RepoPath.parse(text).parent for text in (*self.directories, *self.emptied))
         return frozenset((*(entry.parent for entry in self.entries), *holding))
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A record that is written and does not count yet."""
-
-    name: str
-    target: str
 
 
 class Journal:
@@ -118,7 +116,7 @@ class Journal:
         """Every record, oldest name first; raises ``StorageError`` when one cannot be understood."""
         found: list[Record] = []
         for name in sorted(self.disk.listdir(self.directory)):
-            if name.endswith((_RECORD, _CLEAN)):
+            if not name.endswith(_DRAFT):
                 record = self._read(name)
                 if record is not None:
                     found.append(record)
@@ -130,40 +128,51 @@ class Journal:
             if name.endswith(_DRAFT):
                 self._unlink(name)
 
-    def prepare(self, record: Record) -> Draft:
-        """Write a record where it does not count yet; after an error nothing has changed.
+    def save(self, record: Record) -> None:
+        """Write a record so that it counts, durably; after an error nothing counts that did not before.
 
         No two drafts share a name: a rename that a power cut saves must not find what an earlier draft left there.
         """
         body = json.dumps(_shape(record), ensure_ascii=True, separators=(",", ":")).encode("ascii")
         head = f"{_MAGIC} {len(body)} {hashlib.sha256(body).hexdigest()}\n".encode("ascii")
-        draft = Draft(f"{_name(record)}.{self.disk.nonce()}{_DRAFT}", _name(record) + _RECORD)
-        fd = self.disk.open(draft.name, NEW, 0o600, at=self.directory)
+        draft = f"{_stem(record)}.{self.disk.nonce()}{_DRAFT}"
+        fd = self.disk.open(draft, NEW, 0o600, at=self.directory)
         with closing(self.disk, fd):
             write_all(self.disk, fd, head + body)
             self.disk.fsync(fd)
-        return draft
+        self.disk.rename(draft, _name(record), at=self.directory)
+        self.confirm()
 
-    def publish(self, draft: Draft) -> None:
-        """Make a prepared record count, durably; after an error nobody knows whether it does."""
-        self.disk.rename(draft.name, draft.target, at=self.directory)
+    def advance(self, record: Record, phase: Phase) -> Record:
+        """The record in its next phase, durably; after an error nobody knows in which of the two it is."""
+        later = record.at(phase)
+        self.disk.rename(_name(record), _name(later), at=self.directory)
+        self.confirm()
+        return later
+
+    def overrule(self, record: Record) -> Record:
+        """Make a record that is ``switching``, or ``committed`` for all anybody knows, ``aborting``, durably."""
+        later = record.at("aborting")
+        for phase in ("committed", "switching"):
+            with suppress(FileNotFoundError):
+                self.disk.rename(_name(record.at(phase)), _name(later), at=self.directory)
+        self.confirm()
+        return later
+
+    def confirm(self) -> None:
+        """Make durable what the journal's names say, which may stand in memory alone."""
         self.disk.fsync(self.directory)
-
-    def save(self, record: Record) -> None:
-        """``prepare`` and ``publish``."""
-        self.publish(self.prepare(record))
 
     def mark_clean(self, record: Record) -> None:
         """Note that no stage of a committed record is left. Losing the note costs another look, no more."""
-        name = _name(record)
-        self.disk.rename(name + _RECORD, name + _CLEAN, at=self.directory)
+        self.disk.rename(_name(record), _stem(record) + _CLEAN, at=self.directory)
 
     def remove(self, record: Record) -> None:
         """Forget a record, durably."""
-        for ending in (_RECORD, _CLEAN):
-            self._unlink(_name(record) + ending)
-        self.sweep()
-        self.disk.fsync(self.directory)
+        for name in self.disk.listdir(self.directory):
+            if name.startswith(_stem(record) + ".") or name.endswith(_DRAFT):
+                self._unlink(name)
+        self.confirm()
 
     def _unlink(self, name: str) -> None:
         with suppress(FileNotFoundError):
@@ -183,7 +192,7 @@ class Journal:
                 raise ValueError("another version")
             if len(body) != int(length) or hashlib.sha256(body).hexdigest() != digest:
                 raise ValueError("damaged")
-            record = _parse(json.loads(body))
+            record = _parse(json.loads(body), _phase(name))
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(
                 f"The journal {name} in the steward's state directory cannot be read, so a change that was cut off "
@@ -197,16 +206,18 @@ class Journal:
 def opened(state: Path, disk: Disk, *, create: bool) -> Generator[Journal | None]:
     """The journal of a workspace's state directory; ``None`` when there is none and ``create`` is false."""
     directory = str(state / "journal")
-    if create:
-        _make(disk, state)
     try:
         fd = disk.open(directory, DIRECTORY)
     except FileNotFoundError:
-        if create:
-            raise
-        yield None
-        return
+        if not create:
+            yield None
+            return
+        _make(disk, state)
+        fd = disk.open(directory, DIRECTORY)
     try:
+        if not disk.fstat(fd).st_mode & stat.S_IWUSR:
+            _settle(disk, state)
+            disk.chmod(fd, _MADE)
         yield Journal(disk, fd)
     finally:
         with suppress(OSError):
@@ -214,7 +225,7 @@ def opened(state: Path, disk: Disk, *, create: bool) -> Generator[Journal | None
 
 
 def _make(disk: Disk, state: Path) -> None:
-    """The state directory and its journal, with their names on disk before anything relies on them."""
+    """The state directory and its journal, which nothing is written to before ``_settle``."""
     missing: list[Path] = []
     for directory in (state, *state.parents):
         try:
@@ -222,11 +233,17 @@ def _make(disk: Disk, state: Path) -> None:
             break
         except FileNotFoundError:
             missing.append(directory)
-    for directory in (*reversed(missing), state / "journal"):
+    for directory in reversed(missing):
         with suppress(FileExistsError):
             disk.mkdir(str(directory), 0o700)
+    with suppress(FileExistsError):
+        disk.mkdir(str(state / "journal"), _BEING_MADE)
+
+
+def _settle(disk: Disk, state: Path) -> None:
+    """Have the names of the journal and of all above it on disk before anything relies on them."""
     _sync(disk, state)
-    for directory in (state.parent, *(d.parent for d in missing if d != state)):
+    for directory in state.parents:
         # A directory above that may be entered but not read was made by somebody else, and long ago.
         with suppress(PermissionError):
             _sync(disk, directory)
@@ -268,17 +285,49 @@ def read_all(disk: Disk, fd: int) -> bytes:
     return b"".join(pieces)
 
 
-def _name(record: Record) -> str:
+def _stem(record: Record) -> str:
     return f"{record.id}.{record.kind}"
 
 
+def _name(record: Record) -> str:
+    return _stem(record) + (_CLEAN if record.clean else f".{record.phase}")
+
+
+def _phase(name: str) -> Phase:
+    """The phase that a record's name tells. Raises ``ValueError`` when it tells none."""
+    if name.endswith(_CLEAN):
+        return "committed"
+    return _PHASES[_PHASES.index(cast(Phase, name.rpartition(".")[2]))]
+
+
 def _shape(record: Record) -> dict[str, Any]:
-    shape = asdict(record)
-    del shape["clean"]
-    return shape
+    def image(of: Image | None) -> dict[str, Any] | None:
+        return None if of is None else {"sha256": of.sha256, "size": of.size, "mode": of.mode}
+
+    entries = [
+        {
+            "step": e.step,
+            "path": e.path,
+            "stage": e.stage,
+            "old": image(e.old),
+            "new": image(e.new),
+            "folded": e.folded,
+        }
+        for e in record.entries
+    ]
+    return {
+        "id": record.id,
+        "kind": record.kind,
+        "stamp": record.stamp,
+        "workspace": record.workspace,
+        "nonce": record.nonce,
+        "entries": entries,
+        "directories": record.directories,
+        "emptied": record.emptied,
+    }
 
 
-def _parse(shape: Any) -> Record:
+def _parse(shape: Any, phase: Phase) -> Record:
     fields = cast(dict[str, Any], shape)
     entries = tuple(
         Entry(e["step"], e["path"], e["stage"], _image(e["old"]), _image(e["new"]), e["folded"])
@@ -293,7 +342,7 @@ def _parse(shape: Any) -> Record:
         entries=entries,
         directories=tuple(fields["directories"]),
         emptied=tuple(fields["emptied"]),
-        phase=fields["phase"],
+        phase=phase,
     )
 
 

@@ -99,7 +99,7 @@ def acknowledge(state: Path, id: str, disk: Disk | None = None) -> None:
                     if record.clean:
                         journal.remove(record)
                     else:
-                        journal.save(record.at("acknowledged"))
+                        journal.advance(record, "acknowledged")
     except OSError as error:
         raise StorageError(
             f"The journal of {id} could not be closed; that follows when steward next starts."
@@ -109,7 +109,7 @@ def acknowledge(state: Path, id: str, disk: Disk | None = None) -> None:
 def _finish(record: Record, settler: Settler, journal: Journal) -> tuple[str, ...]:
     if not record.clean:
         # The record may stand in memory alone, from a process that died before its sync came back.
-        journal.save(record)
+        journal.confirm()
         notes = settler.finish()
         if record.phase == "committed":
             journal.mark_clean(record)
@@ -122,7 +122,7 @@ def _finish(record: Record, settler: Settler, journal: Journal) -> tuple[str, ..
 
 def _take_back(record: Record, settler: Settler, journal: Journal) -> tuple[str, ...]:
     if record.phase == "aborting":
-        journal.save(record)
+        journal.confirm()
     notes = settler.take_back()
     return (
         f"{_word(record.kind)} {record.id} was cut off; all of its files are as they were before.",

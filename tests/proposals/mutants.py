@@ -8,7 +8,7 @@ from typing import Any
 
 from steward.proposals.apply import Application
 from steward.proposals.disk import Disk
-from steward.proposals.journal import Draft, Entry, Journal, Phase, Record
+from steward.proposals.journal import Entry, Journal, Phase, Record
 from steward.proposals.places import Places
 from steward.proposals.settle import Settler
 from tests.proposals.watched import Watched
@@ -65,10 +65,14 @@ def commits_before_the_switch(patch: Patch) -> None:
     switch = Application.switch
 
     def early(self: Application, record: Record, places: Places) -> None:
-        self.journal.save(record.at("committed"))
+        self.journal.advance(record, "committed")
         switch(self, record, places)
 
+    def committed(self: Application, record: Record, places: Places) -> Record:
+        return record.at("committed")
+
     patch(Application, "switch", early)
+    patch(Application, "commit", committed)
 
 
 def does_not_look_at_what_came_out(patch: Patch) -> None:
@@ -81,9 +85,9 @@ def does_not_look_at_what_came_out(patch: Patch) -> None:
 def drops_the_old_files_before_the_commit(patch: Patch) -> None:
     commit = Application.commit
 
-    def late(self: Application, record: Record, prepared: Draft, places: Places) -> None:
+    def late(self: Application, record: Record, places: Places) -> Record:
         Settler(record, self.journal, places, self.disk).finish()
-        commit(self, record, prepared, places)
+        return commit(self, record, places)
 
     patch(Application, "commit", late)
 
@@ -114,27 +118,61 @@ def does_not_sync_what_it_took_back(patch: Patch) -> None:
     patch(Settler, "sync", unsynced)
 
 
-def never_saves(*phases: Phase) -> Callable[[Patch], None]:
-    """``Journal.save`` leaves out some phases (the commit of an apply does not go through it)."""
+def stages_before_its_intent(patch: Patch) -> None:
+    save = Journal.save
 
-    def mutant(patch: Patch) -> None:
-        save = Journal.save
+    def nothing(self: Journal, record: Record) -> None:
+        pass
 
-        def some(self: Journal, record: Record) -> None:
-            if record.phase not in phases:
-                save(self, record)
+    def first(self: Application, record: Record) -> Record:
+        save(self.journal, record.at("switching"))
+        return record.at("switching")
 
-        patch(Journal, "save", some)
+    patch(Journal, "save", nothing)
+    patch(Application, "_begin_switching", first)
 
-    return mutant
+
+def switches_in_its_intent(patch: Patch) -> None:
+    advance = Journal.advance
+
+    def stays(self: Application, record: Record) -> Record:
+        return record
+
+    def late(self: Journal, record: Record, phase: Phase) -> Record:
+        return advance(self, record.at("intent") if phase == "committed" else record, phase)
+
+    patch(Application, "_begin_switching", stays)
+    patch(Journal, "advance", late)
+
+
+def believes_what_stands_in_memory_alone(patch: Patch) -> None:
+    advance = Journal.advance
+
+    def nothing(self: Journal) -> None:
+        pass
+
+    def synced(self: Journal, record: Record, phase: Phase) -> Record:
+        later = advance(self, record, phase)
+        self.disk.fsync(self.directory)
+        return later
+
+    def saved(self: Journal, record: Record) -> None:
+        save(self, record)
+        self.disk.fsync(self.directory)
+
+    save = Journal.save
+    patch(Journal, "confirm", nothing)
+    patch(Journal, "advance", synced)
+    patch(Journal, "save", saved)
 
 
 def trusts_a_commit_that_failed_to_sync_to_be_lost(patch: Patch) -> None:
-    def hopeful(self: Application, record: Record, prepared: Draft, places: Places) -> None:
+    def hopeful(self: Application, record: Record, places: Places) -> Record:
         try:
-            self.journal.publish(prepared)
+            return self.journal.advance(record, "committed")
         except OSError as error:
             self.give_up(record, places, error)
+            raise
 
     patch(Application, "commit", hopeful)
 
@@ -145,9 +183,9 @@ PROTOCOLS: dict[str, Callable[[Patch], None]] = {
     "takes back in one phase": takes_back_in_one_phase,
     "forgets the record before it took back": forgets_the_record_before_it_took_back,
     "does not sync what it took back": does_not_sync_what_it_took_back,
-    "stages before it writes its intent": never_saves("intent"),
-    "switches while the record says that nothing is switched": never_saves("switching"),
-    "recovery trusts a commit that it only saw in memory": never_saves("committed"),
+    "stages before it writes its intent": stages_before_its_intent,
+    "switches while the record says that nothing is switched": switches_in_its_intent,
+    "recovery trusts a commit that it only saw in memory": believes_what_stands_in_memory_alone,
     "trusts a commit that failed to sync to be lost": trusts_a_commit_that_failed_to_sync_to_be_lost,
 }
 """A protocol with one step wrong, by what is wrong; the power-cut campaign must notice."""

@@ -215,7 +215,8 @@ def test_a_rename_keeps_its_source_with_and_without_edits(bench: Bench) -> None:
     assert (file.base, file.result, file.base_mode, file.result_mode) == (b"a\nb\n", b"a\nB\n", 0o755, 0o755)
     assert bench.refused("a.py", "a", "A") == (
         "conflict",
-        "a.py is renamed to x/b.py in change-001; propose the patch for that path.",
+        "a.py is renamed to x/b.py in change-001; propose the patch for that path. "
+        "A new file can take its place once the person has applied change-001.",
     )
     (file,) = bench.propose("x/b.py", "a", "A", to="c.py").files
     assert (file.path, file.old_path, file.result) == ("c.py", "a.py", b"A\nB\n")

@@ -163,7 +163,7 @@ def _zeros(data: bytes) -> bytes:
 
 
 def _newer(data: bytes) -> bytes:
-    return data.replace(b"steward-journal-1", b"steward-journal-9", 1)
+    return data.replace(b"steward-journal-2", b"steward-journal-9", 1)
 
 
 def _binary(data: bytes) -> bytes:
@@ -183,14 +183,14 @@ def test_a_record_that_cannot_be_read_is_refused_and_explained_and_nothing_is_to
         lambda: apply(PAIR.proposal(at.workspace.identity, "change-002"), at.workspace, at.state),
         lambda: acknowledge(at.state, "change-001"),
     ):
-        with pytest.raises(StorageError, match=r"change-001\.apply\.json .* cannot be read"):
+        with pytest.raises(StorageError, match=r"change-001\.apply\.switching .* cannot be read"):
             act()
     assert at.tree == before and _record(at) == record
 
 
 def test_one_damaged_record_keeps_the_others_from_being_acted_on(at: Plot) -> None:
     _halfway(at)
-    (at.state / "journal" / "change-002.apply.json").write_bytes(b"junk")
+    (at.state / "journal" / "change-002.apply.committed").write_bytes(b"junk")
     before = at.tree
     with pytest.raises(StorageError, match="change-002"):
         recover(at.workspace, at.state)
