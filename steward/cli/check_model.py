@@ -28,24 +28,38 @@ class Unfit(StewardError):
 def check_model(options: Options, name: str | None, as_json: bool, tries: int, quiet: bool) -> None:
     """Give a model small tasks in throw-away repositories and say what it can do.
 
-    It is asked for real, so a hosted model costs what some thirty short conversations cost. The exit code is 0
-    when the model is fit for questions or changes.
+    Without MODEL it is the one that would answer now. It is asked for real, so a hosted model costs what some thirty
+    short conversations cost. The exit code is 0 when the model is fit for questions or changes.
     """
     import asyncio
+    import tempfile
+    from pathlib import Path
 
     from steward.cli.house import settings_of, state_directory
-    from steward.service.exam import hold_exam
+    from steward.cli.log import log_to
+    from steward.service.exam import PREFIX, hold_exam
     from steward.service.exam_card import keep
-
-    def tell(task: Task, done: Try) -> None:
-        if not quiet:
-            output.note(
-                f"{'✓' if done.passed else '✗'} {task.title} ({done.seconds:.1f} s) {done.why}".rstrip()
-            )
+    from steward.service.exam_tasks import TASKS
+    from steward.service.model_settings import model_of
 
     settings = settings_of(options)
-    chosen = name or options.model or settings.model or "offline/guide"
-    card = asyncio.run(hold_exam(chosen, settings, tries=tries, progress=tell))
+    log_to(state_directory())
+    chosen = model_of(name or options.model, settings, state_directory())
+    number = 0
+
+    def tell(task: Task, done: Try) -> None:
+        nonlocal number
+        number += 1
+        if not quiet:
+            at = f"{number}/{tries * len(TASKS)}"
+            mark = "✓" if done.passed else "✗"
+            output.note(f"{at} {mark} {task.title} ({done.seconds:.1f} s) {done.why}".rstrip())
+
+    if not quiet:
+        each = "1 try" if tries == 1 else f"{tries} tries"
+        output.note(f"Examining {chosen}: {len(TASKS)} tasks, {each} each; ctrl+c stops it.")
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as place:
+        card = asyncio.run(hold_exam(chosen, settings, tries=tries, progress=tell, place=Path(place)))
     try:
         keep(state_directory(), card)
     except OSError as error:

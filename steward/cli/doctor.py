@@ -48,31 +48,39 @@ def doctor(options: Options, as_json: bool, model_too: bool) -> None:
 
 
 def _checks(house: House, options: Options) -> Iterator[Finding]:
-    from steward.service.doctor import examine
+    from steward.cli.house import trusted
+    from steward.service.confine import confinements
+    from steward.service.doctor import examine, repository
     from steward.service.finding import Finding
+    from steward.service.model_settings import model_of
 
     yield from examine(house, os.environ, chosen=options.model or "")
+    yield from repository(house.trust.view(), forced=trusted(options, house.settings) is True)
+    yield from confinements(house, model_of(options.model, house.settings, house.state.parent))
     try:
         notes = house.changes.recover()
     except StewardError as error:
-        yield Finding("recovery", "bad", str(error))
+        remedy = "What it names in the state directory's journal holds your old files; keep a copy before you mend it."
+        yield Finding("recovery", "bad", str(error), remedy)
         return
     if not notes:
         yield Finding("recovery", "ok", "Nothing was left unfinished.")
     for sentence in notes:
-        yield Finding("recovery", "warn", sentence)
+        yield Finding("recovery", "warn", sentence, "It is done; look at these files before you go on.")
 
 
 async def _ask(house: House, options: Options) -> list[Finding]:
     from steward.service.confine import confinement, gateway_for
-    from steward.service.doctor import reached, worker
+    from steward.service.doctor import from_keyring, reached, worker
+    from steward.service.model_settings import model_of
 
-    gateway = gateway_for(house.settings)
+    model = model_of(options.model, house.settings, house.state.parent)
+    gateway = gateway_for(house.settings, model)
     try:
         found = [await worker(gateway)]
         found.append(confinement(gateway, house.settings))
+        found += from_keyring(gateway)
         if found[0].state != "bad":
-            model = options.model or house.settings.model or "offline/guide"
             found.append(await reached(gateway, model, dict(house.settings.options)))
         return found
     finally:

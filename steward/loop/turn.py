@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -89,8 +89,8 @@ class Desk:
     secret: str
     refusal: Callable[[str, tuple[str, ...]], str | None]
     """Why a tool may not be used on these paths at the moment (a skill's lock), ``None`` when it may."""
-    announce: Callable[[str], str]
-    """What else belongs at the head of the result of a tool that touched a path (skills that are found there)."""
+    announce: Callable[..., Awaitable[str]]
+    """What else belongs at the head of the result of a tool that touched these paths (skills that are found there)."""
     ids: Callable[[], Mapping[str, str]]
     """The status of every change there is, by id; blocks for a moment."""
     window: int | None = None
@@ -318,9 +318,10 @@ class _Turn:
             yield self.answer(call, f"[{self.stop[1]}]", ok=False, summary="stopped: out of time")
             return
         self.proposed = self.proposed or (call.name == "proposePatch" and result.ok)
+        announced = await self.desk.announce(*(path.text for path in result.touched))
+        # What counts as told from here on must stand in the conversation before anything is awaited.
         delivery = briefed.touch(*(path.text for path in result.touched))
-        head = note(self.desk.secret, self.desk.news()) + delivery.text
-        head += "".join(self.desk.announce(path.text) for path in result.touched)
+        head = note(self.desk.secret, self.desk.news()) + delivery.text + announced
         text = briefed.guard(result.text)
         facts = self.finish(call, head, text, ok=result.ok, summary=result.summary)
         focus = (FocusMoved(result.touched[-1].text),) if result.touched else ()
@@ -340,7 +341,7 @@ class _Turn:
         answered = self.answer(call, head + note(self.desk.secret, hints) + text, ok=ok, summary=summary)
         if circle is None or circle.end:
             return (answered,)
-        said = f"{circle.person[0].upper()}{circle.person[1:]}; the model was told."
+        said = f"The model goes round in circles: {circle.person}; it was told."
         return (Notice(said, "warning"), answered)
 
     def answer(self, call: ToolCall, text: str, *, ok: bool, summary: str) -> ToolFinished:

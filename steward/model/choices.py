@@ -26,6 +26,28 @@ class ModelChoice:
     verdict: str = ""
     """What its last exam said of it; empty when none was held."""
 
+    @property
+    def origin(self) -> str:
+        """Where it is and how that was found, for people: ``Ollama at 127.0.0.1:11434``."""
+        if self.found.isupper():
+            return f"{self.where}, key in {self.found}"
+        if self.found in ("", "in use", "examined"):
+            return self.where
+        return self.found if self.found == "built in" else f"{self.found} at {self.where}"
+
+    @property
+    def ability(self) -> str:
+        """Whether it takes tools, and what its last exam said, for people."""
+        tools = {True: "takes tools", False: "takes no tools", None: "tools unknown"}[self.tools]
+        return f"{tools} · " + (f"last exam: {self.verdict}" if self.verdict else "not examined")
+
+    @property
+    def price(self) -> str:
+        """US dollars for a million tokens, for people; empty when it is unknown."""
+        if self.price_in is None or self.price_out is None:
+            return ""
+        return f"${self.price_in:g} in, ${self.price_out:g} out per million"
+
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:

@@ -10,6 +10,8 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, cast
 
+from steward.confine.outside import Outside
+from steward.confine.worker import names_stamp
 from steward.conversation import JsonObject, Usage
 from steward.errors import ModelError
 from steward.model.accumulate import Accumulator
@@ -24,6 +26,8 @@ from steward.model.scriptfile import Script, read_script
 _ANSWERED = re.compile(r'"tool_call_id":"([^"\\]*)"')
 _DIED = "The model worker process ended unexpectedly"
 _GRACE = 30.0
+_SOUGHT = 30.0
+"""Seconds for which the models that were found by a worker of their own are not looked for again."""
 
 
 class Gateway:
@@ -31,7 +35,9 @@ class Gateway:
 
     ``environment`` is what the worker sees (keys, base URLs, proxies); by default that of this process.
     Unless ``confine`` is off, the kernel holds the worker to what it needs, where it can: the files it imports,
-    and ``ports`` to connect to (every port for ``None``). All methods belong to one event loop.
+    ``ports`` to connect to (every port for ``None``), and the credentials of the providers of ``models``. Where those
+    ports do not cover ``seeks``, a worker of its own that is held to these looks for models. ``outside`` starts workers
+    where this process cannot. All methods belong to one event loop.
     """
 
     def __init__(
@@ -42,11 +48,23 @@ class Gateway:
         *,
         confine: bool = True,
         ports: Iterable[int] | None = None,
+        models: Iterable[str] = (),
+        seeks: Iterable[int] | None = None,
+        outside: Outside | None = None,
     ) -> None:
         self.clocks = clocks or Clocks()
         self._environment = dict(os.environ if environment is None else environment)
         self.folder = folder
-        self._confine = "off" if not confine else "" if ports is None else ",".join(map(str, sorted(ports)))
+        self._confined = confine
+        self._outside = outside
+        self.hold_to(ports, models)
+        self._seeks = None if seeks is None or not confine else frozenset(seeks)
+        self._sought: tuple[float, JsonObject, object] | None = None
+        self._seeking = asyncio.Lock()
+        self._troubled = ""
+        """What the person was told about their keyring."""
+        self._held: object = None
+        """What the running worker was held to when it was started."""
         self._worker: WorkerProcess | None = None
         self._starting = asyncio.Lock()
         self._closed = False
@@ -55,6 +73,12 @@ class Gateway:
         self._scripts: dict[str, Script] = {}
         self._positions: dict[str, int] = {}
         self._growing = Growing()
+
+    def hold_to(self, ports: Iterable[int] | None, models: Iterable[str] = ()) -> None:
+        """From now on let the worker connect to these ports; one that is held to others is replaced once it is idle."""
+        named = None if ports is None else ",".join(map(str, sorted(ports))) or "0"
+        self._ports = None if ports is None else frozenset(ports)
+        self._wanted = ("off" if not self._confined else named or "", ",".join(models))
 
     async def start(self) -> None:
         """Start the worker; returns at once, seconds before it is ready. Requests made meanwhile wait."""
@@ -83,6 +107,16 @@ class Gateway:
         """What the kernel holds the worker to, in a few words; empty for nothing, or before it is ready."""
         return self._worker.confined if self._worker is not None else ""
 
+    @property
+    def keyring(self) -> tuple[str, ...]:
+        """Names of the keys that the worker has from the system's keyring; none before it is ready."""
+        return self._worker.keyring if self._worker is not None else ()
+
+    @property
+    def keyring_trouble(self) -> str:
+        """Why the keyring could not be asked, as a sentence."""
+        return self._worker.keyring_trouble if self._worker is not None else ""
+
     def diagnostics(self) -> str:
         """The end of what the worker wrote outside the protocol, for ``doctor``; not masked, never for logs."""
         return self._worker.stderr() if self._worker is not None else ""
@@ -110,6 +144,9 @@ class Gateway:
             call = _Call(worker, self._next_id(), operation, Accumulator(_names(request), _taken(request)))
             try:
                 await self._ready(worker)
+                if worker.keyring_trouble not in ("", self._troubled):
+                    self._troubled = worker.keyring_trouble
+                    yield WorkerNotice(self._troubled)
                 written = {"messages": self._growing.written(request.messages)}
                 await worker.send({**operation, "id": call.id}, written)
                 async with aclosing(call.parts(self.clocks.longest + _GRACE)) as parts:
@@ -144,7 +181,9 @@ class Gateway:
 
     async def models(self, options: JsonObject | None = None) -> tuple[ModelChoice, ...]:
         """What can be used here: models of providers whose keys are set, and of local servers on loopback."""
-        rows = await self._ask({"op": "models", "options": options or {}}, 30)
+        operation: JsonObject = {"op": "models", "options": options or {}}
+        covered = self._seeks is None or self._ports is None or self._seeks <= self._ports
+        rows = await (self._ask(operation, 30) if covered else self._seek(operation))
         return tuple(ModelChoice(**row) for row in cast(list[dict[str, Any]], rows or []))
 
     async def fetch(
@@ -176,16 +215,40 @@ class Gateway:
         self._positions[model] += 1
         return self._scripts[model].entries[position : position + self.clocks.retries + 1]
 
+    async def _seek(self, operation: JsonObject) -> object:
+        """What a worker answers that may look at servers on this machine, and does nothing else; good for a while."""
+        loop = asyncio.get_running_loop()
+        async with self._seeking:
+            if self._sought is not None and self._sought[1] == operation and loop.time() < self._sought[0]:
+                return self._sought[2]
+            ports = ",".join(map(str, sorted(self._seeks or ())))
+            try:
+                worker = await WorkerProcess.spawn(self._environment, ports, self._wanted[1], self._outside)
+            except OSError as error:
+                raise ModelError(
+                    "worker-died", f"The model worker cannot start: {error.strerror}."
+                ) from error
+            try:
+                found = await self._ask(operation, 30, worker)
+            finally:
+                await worker.close()
+            self._sought = (loop.time() + _SOUGHT, operation, found)
+            return found
+
     async def _running(self) -> WorkerProcess:
         async with self._starting:
             if self._closed:
                 raise ModelError("worker-died", "The model gateway is closed.")
-            if self._worker is None or not self._worker.alive:
+            # A file of name look-up that was replaced cannot be read by a worker that is held to the old one.
+            held = self._wanted if self._wanted[0] == "off" else (*self._wanted, names_stamp())
+            outgrown = self._worker is not None and self._held != held and self._worker.idle
+            if self._worker is None or not self._worker.alive or outgrown:
                 if self._worker is not None:
-                    self._replaced = True
+                    self._replaced = not outgrown
                     await self._worker.close(0.0)
                 try:
-                    self._worker = await WorkerProcess.spawn(self._environment, self._confine)
+                    self._worker = await WorkerProcess.spawn(self._environment, *self._wanted, self._outside)
+                    self._held = held
                 except OSError as error:
                     raise ModelError(
                         "worker-died", f"The model worker cannot start: {error.strerror}."
@@ -207,9 +270,11 @@ class Gateway:
                 raise _WorkerGone(" while it was starting") from None
             raise ModelError("worker-died", f"The model worker cannot start: {error}") from None
 
-    async def _ask(self, operation: JsonObject, seconds: float) -> object:
+    async def _ask(
+        self, operation: JsonObject, seconds: float, worker: WorkerProcess | None = None
+    ) -> object:
         try:
-            worker = await self._running()
+            worker = worker or await self._running()
             await self._ready(worker)
             id = self._next_id()
             inbox = worker.open(id)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import site
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
 import steward
+from steward.confine.outside import Outside, Program
 from steward.conversation import JsonObject
 from steward.model.protocol import Lines, decode, encode
 
@@ -39,12 +38,18 @@ QUIET = {
     "LITELLM_TELEMETRY": "False",
     "PYTHON_DOTENV_DISABLED": "1",
     "DO_NOT_TRACK": "1",
+    # It would call a hundred equal pieces (a ruled line, a column of noughts) an error of the server.
+    "REPEATED_STREAMING_CHUNK_LIMIT": "1000000000",
     "PYTHONUTF8": "1",
 }
 
 
 CONFINE = "STEWARD_WORKER_CONFINE"
-"""Tells the worker how to confine itself: ``off``, or the ports it may connect to; empty for every port."""
+"""Tells the worker how to confine itself: ``off``, or the ports it may connect to (0: none); empty for every port."""
+MODELS = "STEWARD_WORKER_MODELS"
+"""Tells the worker which models it serves, between commas, and so which providers' credentials it goes on reading."""
+KEYRING = "STEWARD_WORKER_KEYRING"
+"""Set, where the worker may ask the system's keyring for keys."""
 
 
 def command() -> list[str]:
@@ -59,7 +64,7 @@ def command() -> list[str]:
 class WorkerProcess:
     """One child. When it ends, ``ended`` is set and every open inbox receives ``None``."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: Program) -> None:
         self._process = process
         self._inboxes: dict[str, asyncio.Queue[JsonObject | None]] = {}
         self._stderr: deque[bytes] = deque()
@@ -69,6 +74,10 @@ class WorkerProcess:
         """Holds the version of litellm once the worker is ready, or an ``OSError`` whose text says why not."""
         self.confined = ""
         """What the kernel holds the worker to, in a few words; empty for nothing. Known once it is ready."""
+        self.keyring: tuple[str, ...] = ()
+        """Names of the keys that it has from the system's keyring."""
+        self.keyring_trouble = ""
+        """A sentence, when it could not ask there."""
         self.ended = asyncio.Event()
         self._readers = [
             asyncio.create_task(self._read_events(), name="worker events"),
@@ -76,19 +85,21 @@ class WorkerProcess:
         ]
 
     @classmethod
-    async def spawn(cls, environment: Mapping[str, str], confine: str = "") -> WorkerProcess:
-        """Start a child; returns at once, long before it is ready. ``confine`` is as for ``CONFINE``."""
-        process = await asyncio.create_subprocess_exec(
-            *command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=Path(sys.executable).anchor or os.sep,
-            env={**environment, **QUIET, CONFINE: confine},
-            # A Ctrl-C typed at the terminal is for the steward, which then tells the worker.
-            start_new_session=os.name == "posix",
-        )
-        return cls(process)
+    async def spawn(
+        cls,
+        environment: Mapping[str, str],
+        confine: str = "",
+        models: str = "",
+        outside: Outside | None = None,
+    ) -> WorkerProcess:
+        """Start a child; returns at once, long before it is ready.
+
+        ``confine`` and ``models`` are as for ``CONFINE`` and ``MODELS``. Behind a helper the environment is the one
+        of the start.
+        """
+        more = {CONFINE: confine, MODELS: models}
+        start = (outside or Outside()).worker
+        return cls(await start(command(), {**environment, **QUIET}, more))
 
     @property
     def pid(self) -> int:
@@ -99,6 +110,11 @@ class WorkerProcess:
     def alive(self) -> bool:
         """Whether it still runs and listens."""
         return not self._killed and not self.ended.is_set() and self._process.returncode is None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody waits for anything from it."""
+        return not self._inboxes
 
     def open(self, id: str) -> asyncio.Queue[JsonObject | None]:
         """The inbox for what the worker says about ``id``; ``None`` in it means that the worker is gone."""
@@ -168,6 +184,8 @@ class WorkerProcess:
         match event.get("type"):
             case "ready" if not self.ready.done():
                 self.confined = str(event.get("confined", ""))
+                self.keyring = tuple(map(str, event.get("keyring", ())))
+                self.keyring_trouble = str(event.get("keyring_trouble", ""))
                 self.ready.set_result(str(event.get("litellm", "")))
             case "broken" if not self.ready.done():
                 self.ready.set_exception(OSError(str(event.get("sentence", ""))))

@@ -26,6 +26,7 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "acts": (dict,),
     "stopped": (dict,),
     "request": (str,),
+    "sent": (list,),
 }
 _WORDS: dict[type, str] = {
     str: "a string",
@@ -55,7 +56,7 @@ class Script:
     An exported session has more, which only its replay reads: ``question``, what was asked before this reply, with
     ``told``, what the steward said at its head; ``acts``, by the number of a call, what the person did while it ran;
     ``stopped``, with the ``sentence`` that ended the turn, ``at`` the n-th call or, for 0, in the reply; ``request``,
-    the digest of what the model had been sent.
+    the digest of what the model had been sent, and ``sent``, short digests of the messages that were new in it.
     """
 
     name: str

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -24,14 +24,20 @@ from steward.loop.turn import EMPTY
 from steward.model.again import arguments_for, finish_for
 from steward.prompts import note_tag
 from steward.prompts.briefing import Briefing
+from steward.service import by_hand
+from steward.service.beginning import beginning
 from steward.service.house import House
+from steward.service.tree import Piece, without, written
 from steward.storage import SessionRow
 from steward.tools.redact import redacted
 
 Form = Literal["script", "markdown"]
 HEADER = "# steward session "
+FILE = "# steward file "
 _SECRET_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS|AUTHORIZATION)$", re.IGNORECASE)
 _SHORTEST_SECRET = 8
+_SHORT = 12
+"""Hex digits that tell one message from another; whole requests are told apart by all 64."""
 _CLOSING = re.compile(
     r"(.*?)(?:^|\n\n)\[(Interrupted by the person\.|The model could not answer\.|Stopped\b[^\]]*)\]\Z",
     re.DOTALL,
@@ -63,12 +69,17 @@ class Recorded:
     refresh: str
     settings_secrets: tuple[str, ...] = ()
     """Keys in the person's settings."""
+    trusted: bool = True
+    """Whether texts of the repository may steer the model."""
+    files: Iterable[Piece] | None = None
+    """The workspace as it was when the session began, for a script that stands alone."""
 
 
-def exported(house: House, session: str | None, form: Form = "script") -> str:
+def exported(house: House, session: str | None, form: Form = "script", *, files: bool = False) -> str:
     """A stored session, named by its id or a beginning of it (the latest for ``None``), as a script or a page.
 
-    Blocks. Raises ``NoSuchThing``, or ``UsageError`` when several begin so.
+    With ``files`` the script holds the files of the workspace too, as they were when the session began. Blocks. Raises
+    ``NoSuchThing``, ``UsageError`` when several begin so, and ``ConfigError`` when the files are too many.
     """
     row = house.sessions.find(session)
     changes = house.changes.store.everything()
@@ -86,6 +97,8 @@ def exported(house: House, session: str | None, form: Form = "script") -> str:
         rounds=settings.limits.rounds,
         refresh=settings.instructions.refresh,
         settings_secrets=tuple(_secrets_in(settings.options)),
+        trusted=house.trust.trusted,
+        files=beginning(house, row) if files else None,
     )
     return script(recorded) if form == "script" else page(recorded)
 
@@ -116,9 +129,15 @@ def script(recorded: Recorded) -> str:
         "refresh": recorded.refresh,
         "complete": len(messages) == len(recorded.messages),
         "redacted": cleaner.found,
+        "trusted": recorded.trusted,
     }
-    lines = [HEADER + _line(header), *map(_line, entries)]
-    return "\n".join(lines) + "\n"
+    held: list[str] = []
+    if recorded.files is not None:
+        # What is redacted here is not shown to a model either, so that it makes no request another.
+        own = _Cleaner(recorded.settings_secrets)
+        held = list(written(FILE, (without(piece, own.text) for piece in recorded.files)))
+        header["files"] = len(held)
+    return "\n".join([HEADER + _line(header), *held, *map(_line, entries)]) + "\n"
 
 
 def _line(shape: JsonObject) -> str:
@@ -130,6 +149,11 @@ def _line(shape: JsonObject) -> str:
 def digest(wire: str, secret: str, instructions_tag: str) -> str:
     """What stands for a request in an export: the same for every workspace that holds the same files."""
     return hashlib.sha256(_without_tags(wire, secret, instructions_tag)).hexdigest()
+
+
+def short_digest(message: Message, secret: str, instructions_tag: str) -> str:
+    """What stands for one message there."""
+    return digest(_wire(message), secret, instructions_tag)[:_SHORT]
 
 
 def page(recorded: Recorded) -> str:
@@ -155,8 +179,11 @@ def page(recorded: Recorded) -> str:
                     "",
                     *(f"> {line}".rstrip() for line in cleaner.text(question).split("\n")),
                 ]
-                if told:
-                    lines += ["", f"*Told with it: {' '.join(cleaner.text(told).split())}*"]
+                told, skills = by_hand.split(told)
+                for sentence in filter(
+                    None, (told, *(f"The skill {name} was loaded by hand." for name in skills))
+                ):
+                    lines += ["", f"*Told with it: {' '.join(cleaner.text(sentence).split())}*"]
             case Assistant(text, calls):
                 lines += ["", cleaner.text(text)] if text else []
                 lines += [""] if calls else []
@@ -211,10 +238,11 @@ def _entries(recorded: Recorded, messages: Sequence[Message], cleaner: _Cleaner)
                 digests.add(message)
             case Assistant():
                 request = "" if cleaner.found or recorded.refresh == "replace" else digests.so_far()
+                sent = {"request": request, "sent": digests.new()}
                 entry, used = _entry(messages, position, recorded.secret, cleaner)
                 for one in messages[position : position + used]:
                     digests.add(one)
-                yield asked | entry | ({"request": request} if request and not cleaner.found else {})
+                yield asked | entry | (sent if request and not cleaner.found else {})
                 asked = {}
                 position += used - 1
         position += 1
@@ -301,6 +329,10 @@ def _news(text: str, secret: str) -> str:
     return "\n".join(line for line in told.split("\n") if not _OWN_HINTS.match(line))
 
 
+def _wire(message: Message) -> str:
+    return json.dumps(to_openai(message), ensure_ascii=False, separators=(",", ":"))
+
+
 def _without_tags(text: str, secret: str, instructions_tag: str) -> bytes:
     text = text.replace(note_tag(secret), "steward-note").replace(instructions_tag, "instructions")
     return text.encode("utf-8", "surrogatepass")
@@ -313,14 +345,21 @@ class _Digests:
         self._recorded = recorded
         self._hash = hashlib.sha256(b"[")
         self._empty = True
+        self._new: list[str] = []
 
     def add(self, message: Message) -> None:
         """One more message."""
-        line = json.dumps(to_openai(message), ensure_ascii=False, separators=(",", ":"))
         recorded = self._recorded
+        line = _without_tags(_wire(message), recorded.secret, recorded.instructions_tag)
         self._hash.update(b"" if self._empty else b",")
-        self._hash.update(_without_tags(line, recorded.secret, recorded.instructions_tag))
+        self._hash.update(line)
         self._empty = False
+        self._new.append(hashlib.sha256(line).hexdigest()[:_SHORT])
+
+    def new(self) -> list[str]:
+        """The short digests of the messages since this was last asked."""
+        new, self._new = self._new, []
+        return new
 
     def so_far(self) -> str:
         """The digest of a request that ends here."""

@@ -1,18 +1,20 @@
-"""Runs an exported session again: the same questions, the recorded replies, and whether the model is sent the same."""
+"""Runs an exported session again in a copy of its own: whether the recorded replies lead to the same requests."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator
+import tempfile
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from steward.conversation import JsonObject, Usage
-from steward.errors import ConfigError, ModelError, StewardError
+from steward.config import Settings
+from steward.conversation import Assistant, JsonObject, Message, System, ToolAnswer, Usage, User
+from steward.errors import ConfigError, ModelError, NoSuchThing, StewardError
 from steward.events import AnswerText, Event, FocusMoved, RoundStarted, ToolStarted
 from steward.loop import Bounds
 from steward.model.accumulate import Accumulator
@@ -20,12 +22,32 @@ from steward.model.gateway import Gateway
 from steward.model.request import ModelRequest, Part
 from steward.model.scriptfile import parse_script
 from steward.proposals import Proposal
+from steward.service import by_hand
 from steward.service.house import House
-from steward.service.recording import HEADER, digest
+from steward.service.recording import FILE, HEADER, digest, short_digest
 from steward.service.talk import Talk
+from steward.service.tree import Piece, pieces_in, plant
 
 _ACT = re.compile(r"^The person (applied|discarded|undid) (change-\d+)(?:, saying: (.*))?[.:]")
+_IDENTITY = re.compile(r"[0-9a-f]{16}")
+_NAME = re.compile(r"(?!\.{1,2}$)[^/\0]{1,255}")
+_MOST_NUMBER = 100_000
 _FOR_EVER = 1e9
+MOST_BYTES = 256 * 1024 * 1024
+"""Bytes of an exported session that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One request to the model, against what was recorded of it."""
+
+    number: int
+    """From 1, over all questions."""
+    bytes: int
+    sha256: str
+    """Of the messages as they would be sent, without what marks the steward's envelopes in one workspace alone."""
+    same: bool | None
+    """``None`` when nothing was recorded of it: a key was redacted, or instructions are recomposed each round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +58,51 @@ class Replayed:
     """What the model was sent, in order."""
     differences: tuple[str, ...]
     """Sentences about what was not as recorded, the first of them the one that matters."""
-    compared: int
-    """How many requests could be compared with what was recorded of them."""
+    compared: tuple[Compared, ...]
+    entries: int
+    """Replies that were recorded."""
+    files: int
+    """Files that the throw-away copy was made of."""
 
 
-async def replay(house: House, text: str, *, name: str = "the session") -> Replayed:
-    """Ask in ``house`` what was asked in the exported session ``text``, with the recorded replies.
+async def replay(
+    text: str,
+    pieces: Iterable[Piece] | None = None,
+    settings: Settings | None = None,
+    *,
+    home: Path | None = None,
+    config_directory: Path | None = None,
+    secret: str = "",
+) -> Replayed:
+    """Ask in a throw-away copy what was asked in the exported session ``text``, with the recorded replies.
 
-    The house must be a copy of the workspace as it was when the session began, with an empty state of its own:
-    changes are applied in it where the person applied them, and their stamps are made as in the original. Raises
-    ``ConfigError`` for what is no export.
+    The copy is made here, of the files that the recording holds or else of ``pieces``, and is gone at the end: where
+    the person applied or undid a change, that is done in the copy, and nowhere else. ``settings``, ``home`` and
+    ``config_directory`` are as for ``House``. ``secret`` is what marks the steward's envelopes in the workspace of the
+    session; without it the requests differ in it, and are compared without it. Raises ``ConfigError`` for what is
+    no export, and ``StorageError`` when the copy cannot be written.
     """
     header = parse_header(text)
-    house.workspace.identity = str(header.get("identity", house.workspace.identity))
-    return await _Replay(house, header, parse_script(name, text)).run()
+    entries = parse_script("the recording", text)
+    own = pieces_in(FILE, text)
+    with tempfile.TemporaryDirectory(prefix="steward-replay-") as place:
+        root = Path(place, "copy", str(header["workspace"]))
+        files = await asyncio.to_thread(plant, root, own or pieces or ())
+        house = House(
+            root,
+            settings or Settings(),
+            state=Path(place, "state"),
+            home=home,
+            config_directory=config_directory,
+            trusted=bool(header.get("trusted", True)),
+        )
+        try:
+            if secret:
+                house.secret = secret
+            house.workspace.identity = str(header["identity"])
+            return await _Replay(house, header, entries, files).run()
+        finally:
+            house.close()
 
 
 def parse_header(text: str) -> JsonObject:
@@ -61,7 +114,16 @@ def parse_header(text: str) -> JsonObject:
         header = None
     if not isinstance(header, dict) or cast(JsonObject, header).get("version") != 1:
         raise ConfigError("This is no exported session; its first line says nothing of one.")
-    return cast(JsonObject, header)
+    shape = cast(JsonObject, header)
+    # Both become part of a path.
+    if not _IDENTITY.fullmatch(str(shape.get("identity"))) or not _NAME.fullmatch(
+        str(shape.get("workspace"))
+    ):
+        raise ConfigError("This exported session does not name its workspace as one is named.")
+    for key in ("first_change", "rounds"):
+        if not isinstance(shape.get(key, 1), int) or not 0 <= shape.get(key, 1) <= _MOST_NUMBER:
+            raise ConfigError(f"This exported session has no proper number of {key.replace('_', ' ')}.")
+    return shape
 
 
 class _Recorded(Gateway):
@@ -104,26 +166,31 @@ class _Recorded(Gateway):
 
 
 class _Replay:
-    def __init__(self, house: House, header: JsonObject, entries: list[JsonObject]) -> None:
+    def __init__(self, house: House, header: JsonObject, entries: list[JsonObject], files: int) -> None:
         self._house = house
+        self._files = files
         self._header = header
         self._gateway = _Recorded(entries)
         self._talk = Talk(house, str(header.get("model") or "recorded"), _nobody)
         self._differences: list[str] = []
-        self._compared = 0
+        self._compared: list[Compared] = []
+        self._sent: list[str] = []
         self._told: tuple[str, ...] = ()
 
     async def run(self) -> Replayed:
-        if self._house.workspace.name != self._header.get("workspace"):
-            wanted = self._header.get("workspace")
-            self._differences.append(f"The directory must be called {wanted}, since the model was told so.")
         await asyncio.to_thread(self._reserve, int(self._header.get("first_change", 1)))
         while (entry := self._gateway.next) is not None and not self._differences:
             if "question" not in entry:
                 self._differ("the turn ended before the recorded reply was asked for")
                 break
             await self._turn(entry)
-        return Replayed(tuple(self._gateway.requests), tuple(self._differences), self._compared)
+        return Replayed(
+            tuple(self._gateway.requests),
+            tuple(self._differences),
+            tuple(self._compared),
+            len(self._gateway.entries),
+            self._files,
+        )
 
     async def _turn(self, entry: JsonObject) -> None:
         """One question with all its replies."""
@@ -176,12 +243,24 @@ class _Replay:
     def _expect(self, entry: JsonObject) -> None:
         """Hold what the model is about to be sent against what is recorded."""
         wanted = entry.get("request")
-        if wanted is None:
-            return
-        self._compared += 1
-        wire = self._talk.conversation.wire()
-        if digest(wire, self._house.secret, self._talk.briefing.tag) != wanted:
-            self._differ("the model is sent something else than was recorded")
+        wire, secret, tag = self._talk.conversation.wire(), self._house.secret, self._talk.briefing.tag
+        found = digest(wire, secret, tag)
+        same = None if wanted is None else found == wanted
+        number = len(self._compared) + 1
+        self._compared.append(Compared(number, len(wire.encode("utf-8", "surrogatepass")), found, same))
+        self._sent += [str(one) for one in cast(list[object], entry.get("sent", []))]
+        if same is False:
+            self._differ(f"the model is sent something else than was recorded{self._where(secret, tag)}")
+
+    def _where(self, secret: str, tag: str) -> str:
+        """Which message is the first that differs, as far as that was recorded."""
+        messages = self._talk.messages
+        for number, message in enumerate(messages, 1):
+            if number > len(self._sent):
+                return f": message {number}, {_called(message)}, is one too many"
+            if short_digest(message, secret, tag) != self._sent[number - 1]:
+                return f": message {number}, {_called(message)}"
+        return f": message {len(messages) + 1} is missing" if len(messages) < len(self._sent) else ""
 
     def _break_off(self, stopped: JsonObject) -> bool:
         self._talk.closing = f"[{stopped['sentence']}]"
@@ -189,6 +268,12 @@ class _Replay:
 
     async def _act(self, told: str) -> None:
         """Do what the person did, as the model was told it; the telling comes from the recording."""
+        told, skills = by_hand.split(told)
+        for name in skills:
+            try:
+                await self._talk.load_skill(name)
+            except StewardError as error:
+                self._differ(f"the skill {name} cannot be loaded again ({error})")
         for sentence in told.split("\n"):
             if (match := _ACT.match(sentence)) is not None:
                 try:
@@ -225,13 +310,35 @@ class _Replay:
             self._house.changes.store.next_id()
 
 
+def _called(message: Message) -> str:
+    """What a person would call the message."""
+    match message:
+        case System():
+            return "the system message"
+        case User():
+            return "what was asked"
+        case Assistant():
+            return "what the model said"
+        case ToolAnswer(_, name):
+            return f"the result of {name}"
+
+
 def _nobody(proposal: Proposal) -> None:
     """Nobody is told of a change that is made again."""
 
 
 def read_export(path: Path) -> str:
-    """The text of an exported session. ``ConfigError`` when it cannot be read."""
+    """The text of an exported session. ``NoSuchThing`` when it is missing, ``ConfigError`` when it cannot be read."""
     try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise ConfigError(f"{path.name} cannot be read as an exported session.") from None
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise NoSuchThing("file", path.name) from None
+    except OSError as error:
+        raise ConfigError(f"{path.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
+    if len(data) > MOST_BYTES:
+        raise ConfigError(f"{path.name} is larger than {MOST_BYTES >> 20} MiB.")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path.name} is not UTF-8.") from None

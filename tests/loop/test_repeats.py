@@ -121,7 +121,7 @@ async def test_calls_of_a_tool_that_does_not_exist_end_the_turn_too(opened: Any)
     assert events[-1].reason == "loop" and len(gateway.requests) == 5
     texts = [e.text for e in only(events, ToolFinished)]
     assert ["3 times" in text for text in texts] == [False, False, True, False, False]
-    assert sum("the model was told" in n.text for n in only(events, Notice)) == 1
+    assert sum("goes round in circles" in n.text for n in only(events, Notice)) == 1
     await steward.close()
 
 

@@ -237,3 +237,38 @@ async def test_reasoning_effort_is_sent_where_the_model_has_it(gateway: Gateway,
     assert sent == ["low", None]
     assert (await gateway.about("openai/gpt-5", options)).ignored == ()
     assert (await gateway.about("openai/gpt-4o", options)).ignored == ("reasoning_effort",)
+
+
+async def test_lm_studio_tells_window_and_tools_and_what_holds_no_conversation_is_left_out(
+    gateway: Gateway, server: FaultServer
+) -> None:
+    models: list[dict[str, object]] = [
+        {"id": "coder", "type": "llm", "max_context_length": 32768, "capabilities": ["tool_use"]},
+        {
+            "id": "chatter",
+            "type": "llm",
+            "max_context_length": 8192,
+            "loaded_context_length": 4096,
+            "capabilities": [],
+        },
+    ]
+    pages: dict[str, object] = {
+        "/api/v0/models": {"data": models},
+        "/v1/models": {"data": [{"id": "coder"}, {"id": "chatter"}]},
+    }
+    serve(server, "lmstudio", pages)
+    serve(
+        server,
+        "ollama",
+        {
+            "/api/tags": {"models": [{"name": "nomic"}]},
+            "/api/show": {"model_info": {}, "capabilities": ["embedding"]},
+        },
+    )
+    found = {choice.name: choice for choice in await gateway.models()}
+    assert (found["lm_studio/coder"].window, found["lm_studio/coder"].tools) == (32768, True)
+    assert (found["lm_studio/chatter"].window, found["lm_studio/chatter"].tools) == (4096, False)
+    assert "ollama/nomic" not in found
+    assert not any("audio" in name or "whisper" in name for name in found)
+    facts = await gateway.about("lm_studio/coder")
+    assert (facts.window, facts.tools) == (32768, True)

@@ -35,6 +35,9 @@ _OURS = {
     "n",
 }
 
+# How servers number the first choice, when they number it.
+_FIRST = (0, "0", None, "")
+
 
 async def run(operation: JsonObject, say: Say) -> None:
     """Answer ``call``: deltas, then one finish; or one error."""
@@ -110,7 +113,7 @@ async def _attempt(
                 make_plain(stream)
                 async for chunk in stream:
                     usage = getattr(chunk, "usage", None) or usage
-                    choice = next((c for c in chunk.choices or () if not c.index), None)
+                    choice = next((c for c in chunk.choices or () if c.index in _FIRST), None)
                     if choice is None:
                         continue
                     delta = _delta(choice.delta)
@@ -185,10 +188,11 @@ def _delta(delta: Any) -> JsonObject:
         value = getattr(delta, key, None)
         if value:
             shape[key] = value
-    calls = getattr(delta, "tool_calls", None)
+    calls: object = getattr(delta, "tool_calls", None)
     if calls:
+        listed = cast(list[Any], calls if isinstance(calls, list) else [calls])
         shape["tool_calls"] = [
-            call if isinstance(call, dict) else call.model_dump(exclude_none=True) for call in calls
+            call if isinstance(call, dict) else call.model_dump(exclude_none=True) for call in listed
         ]
     legacy = getattr(delta, "function_call", None)
     if legacy:
@@ -211,11 +215,19 @@ def _usage(stream: Any, usage: Any, where: Target, entry: JsonObject | None) -> 
         return None
     details = getattr(usage, "prompt_tokens_details", None)
     cached = getattr(details, "cached_tokens", None)
-    prompt, completion = usage.prompt_tokens, usage.completion_tokens
+    prompt, completion = _tokens(usage.prompt_tokens), _tokens(usage.completion_tokens)
+    if not prompt and not completion:
+        # No reply costs nothing: these are noughts that stand for what was not counted.
+        return None
     cost = (entry or {}).get("usage", {}).get("cost")
     if where.provider not in {"script", "offline"}:
         cost = _cost(usage, where)
-    return {"prompt": prompt, "completion": completion, "cached": cached, "cost": cost}
+    return {"prompt": prompt, "completion": completion, "cached": _tokens(cached), "cost": cost}
+
+
+def _tokens(given: object) -> int | None:
+    """A number of tokens, when it is one."""
+    return given if isinstance(given, int) and given >= 0 else None
 
 
 def _cost(usage: Any, where: Target) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Iterator
@@ -44,7 +45,24 @@ _SLOW = {
     "SocketTimeoutError",
     "ServerTimeoutError",
 }
-_UNREADABLE = {"JSONDecodeError", "UnicodeDecodeError", "ValidationError", "APIResponseValidationError"}
+_UNREADABLE = {
+    "JSONDecodeError",
+    "UnicodeDecodeError",
+    "ValidationError",
+    "APIResponseValidationError",
+    "AttributeError",
+    "RecursionError",
+}
+_NO_HTTP = {
+    "HttpProcessingError",
+    "BadHttpMessage",
+    "RemoteProtocolError",
+    "DecodingError",
+    "ContentDecodingError",
+}
+_USED_UP = re.compile(
+    r"insufficient_quota|exceeded your (?:current )?quota|billing|credit balance", re.IGNORECASE
+)
 _CUT_OFF = {
     "APIConnectionError",
     "RemoteProtocolError",
@@ -127,11 +145,15 @@ def describe(
         return own.shape(secrets)
     if isinstance(own, ScriptFault):
         return _scripted(own.shape, started).shape(secrets)
-    names = frozenset(type(link).__name__ for link in chain)
+    names = frozenset(name for link in chain for name in _names(link))
+    status = next((code for code in map(_status, chain) if code is not None), None)
+    if status in {500, None}:
+        # An error inside the stream states its own; litellm calls all of these 500.
+        status = next((code for code in map(_stated, chain) if code is not None), status)
     fault = _judge(
         _Evidence(
             where,
-            next((code for code in map(_status, chain) if code is not None), None),
+            status,
             names,
             " ".join([*names, *(str(link) for link in chain)]),
             _words(chain, secrets),
@@ -200,6 +222,9 @@ def _unreached(seen: _Evidence) -> Fault | None:
         return Fault("connection", f"No connection to {seen.host} in time; check the network", retryable=True)
     if seen.names & _SLOW:
         return Fault("timeout", f"{seen.host} sent no answer in time", seen.status, retryable=True)
+    if seen.names & _NO_HTTP and "Server disconnected" not in seen.said:
+        todo = "check the base URL"
+        return Fault("connection", f"{seen.host} sent what is no answer in HTTP; {todo}", retryable=True)
     if seen.names & _CUT_OFF and (
         "Connection error" in seen.said or seen.names & (_CUT_OFF - {"APIConnectionError"})
     ):
@@ -235,9 +260,15 @@ def _by_status(seen: _Evidence) -> Fault:
             return Fault("not-found", f"{host} does not know {model} (404); {todo}{words}", status)
         case 408 | 504:
             return Fault("timeout", f"{host} ran out of time ({status})", status, retryable=True)
+        case 407:
+            todo = "put name and password into HTTPS_PROXY"
+            return Fault("refused", f"The proxy before {host} wants a password (407); {todo}", status)
         case 413:
             todo = "start a new conversation or ask for less at once"
             return Fault("context-overflow", f"The request is too large for {host} (413); {todo}", status)
+        case 429 if _USED_UP.search(seen.said):
+            todo = "look at the account, or choose another model"
+            return Fault("rate-limit", f"{host} says that the quota is used up (429); {todo}{words}", status)
         case 429:
             todo = "wait, or choose another model"
             return Fault(
@@ -314,6 +345,24 @@ def _status(error: BaseException) -> int | None:
     return code if isinstance(code, int) and 300 <= code <= 599 else None
 
 
+def _stated(error: BaseException) -> int | None:
+    """The status that a server's own words give, when they came as JSON."""
+    body: object = getattr(error, "body", None)
+    if not isinstance(body, dict):
+        return None
+    given = cast(JsonObject, body)
+    for code in (given.get("code"), given.get("status")):
+        if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) <= 599:
+            return int(code)
+    return None
+
+
+def _names(error: BaseException) -> Iterator[str]:
+    """The error's type and those it is a kind of, as far as libraries made them."""
+    yield type(error).__name__
+    yield from (kind.__name__ for kind in type(error).__mro__[1:] if kind.__name__ in _NO_HTTP)
+
+
 def _retry_after(error: BaseException) -> float | None:
     response: Any = getattr(error, "response", None)
     headers: Any = getattr(error, "litellm_response_headers", None) or getattr(response, "headers", None)
@@ -321,9 +370,11 @@ def _retry_after(error: BaseException) -> float | None:
         return None
     given: object = headers.get("retry-after")
     try:
-        return max(0.0, float(cast(str, given)))
+        seconds = float(cast(str, given))
     except (TypeError, ValueError):
         pass
+    else:
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     try:
         return max(0.0, parsedate_to_datetime(cast(str, given)).timestamp() - time.time())
     except (TypeError, ValueError):
@@ -346,8 +397,10 @@ def _words(chain: list[BaseException], secrets: frozenset[str]) -> str:
                 pass
         texts.append(text)
     for text in texts:
-        if text.strip() and not re.search(
-            r"<\s*[!/a-zA-Z]|Traceback|object at 0x|^Error code: \d+$|^(?:Server|Client) error '\d", text
+        if re.search(r"\w\w", text) and not re.search(
+            r"<\s*[!/a-zA-Z]|Traceback|object at 0x|^Error code: \d+$|^(?:Server|Client) error '\d"
+            r"|^Redirect response|^Invalid status code|object has no attribute|recursion depth",
+            text,
         ):
             return f': "{one_line(masked(text, secrets), 200)}"'
     return ""

@@ -131,6 +131,8 @@ def _keyed() -> list[JsonObject]:
         if variable is None:
             continue
         for name in sorted(names):
+            if any(word in name.lower() for word in _NO_CHAT):
+                continue
             info = prices.get(name) or prices.get(f"{provider}/{name}") or {}
             if info.get("mode") not in {"chat", "responses"}:
                 continue
@@ -172,11 +174,16 @@ async def _ask(client: httpx.AsyncClient, provider: str, base: str) -> list[Json
     if provider == "ollama_chat":
         shape = await _json(client, f"{base}/api/tags")
         names = [str(model["name"]) for model in cast(list[JsonObject], shape.get("models") or [])]
+        known = {name: await _ollama(client, base, name) for name in names[:50]}
         return [
-            _row(f"ollama/{name}", host_of(base), await _ollama(client, base, name), "Ollama")
-            for name in names[:50]
+            _row(f"ollama/{name}", host_of(base), info, "Ollama")
+            for name, info in known.items()
+            if info.get("mode") != "embedding"
         ]
     listed, facts = await asyncio.gather(_listed(client, base), _props(client, base))
+    if provider == "lm_studio":
+        own = await _studio(client, base)
+        listed = {name: info | own.get(name, {}) for name, info in listed.items()}
     rows: list[JsonObject] = []
     for name, info in list(listed.items())[:50]:
         if any(word in name.lower() for word in _NO_CHAT):
@@ -196,11 +203,26 @@ async def _asked(where: Target) -> JsonObject:
         listed, facts = await asyncio.gather(
             _listed(client, base), _props(client, base), return_exceptions=True
         )
+        own = (await _studio(client, base)).get(name, {}) if where.provider == "lm_studio" else {}
     info: JsonObject = {}
     if not isinstance(listed, BaseException):
         # A server with one model takes any name for it.
         info = listed.get(name) or (next(iter(listed.values())) if len(listed) == 1 else {})
-    return info | ({} if isinstance(facts, BaseException) else facts)
+    return info | own | ({} if isinstance(facts, BaseException) else facts)
+
+
+async def _studio(client: httpx.AsyncClient, base: str) -> dict[str, JsonObject]:
+    """What LM Studio's own list, beside OpenAI's, says of its models."""
+    found: dict[str, JsonObject] = {}
+    with suppress(httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
+        shape = await _json(client, f"{base.removesuffix('/v1')}/api/v0/models")
+        for model in cast(list[JsonObject], shape["data"]):
+            size = model.get("loaded_context_length") or model.get("max_context_length")
+            info: JsonObject = {"max_input_tokens": size} if isinstance(size, int) else {}
+            if isinstance(model.get("capabilities"), list):
+                info["supports_function_calling"] = "tool_use" in model["capabilities"]
+            found[str(model["id"])] = info
+    return found
 
 
 async def _listed(client: httpx.AsyncClient, base: str) -> dict[str, JsonObject]:
@@ -225,6 +247,8 @@ async def _ollama(client: httpx.AsyncClient, base: str, name: str) -> JsonObject
     info: JsonObject = {"max_input_tokens": size} if isinstance(size, int) else {}
     if isinstance(shape.get("capabilities"), list):
         info["supports_function_calling"] = "tools" in shape["capabilities"]
+        if "completion" not in shape["capabilities"]:
+            info["mode"] = "embedding"
     return info
 
 

@@ -8,14 +8,14 @@ from steward.model.accumulate import text_of
 
 
 def make_plain(stream: Any) -> None:
-    """Let content that comes as a list of parts reach us as text; litellm passes over such chunks."""
+    """Let content that comes as a part, or as a list of parts, reach us as text; litellm passes over such chunks."""
     inner = getattr(stream, "completion_stream", None)
     if inner is not None and hasattr(inner, "__aiter__"):
         stream.completion_stream = _Plain(inner)
 
 
 class _Plain:
-    """An asynchronous stream of chunks, with list content joined."""
+    """An asynchronous stream of chunks, with content in parts joined."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -28,7 +28,7 @@ class _Plain:
         chunk = await self._chunks.__anext__()
         for choice in cast(list[Any], getattr(chunk, "choices", None) or ()):
             delta: Any = getattr(choice, "delta", None)
-            if isinstance(getattr(delta, "content", None), list):
+            if isinstance(getattr(delta, "content", None), list | dict):
                 delta.content = text_of(delta.content)
         return chunk
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NoReturn
 
 from steward.conversation import JsonObject
-from steward.model.process import CONFINE
+from steward.model.process import CONFINE, KEYRING, MODELS
 from steward.model.protocol import Lines, decode, encode
 
 Say = Callable[[JsonObject], None]
@@ -167,12 +167,18 @@ def main() -> NoReturn:
         traceback.print_exc()
         pipe.say({"type": "broken", "sentence": f"litellm could not be loaded ({type(error).__name__})."})
         leave()
-    pipe.say({"type": "ready", "litellm": version, "pid": os.getpid(), "confined": confined(pipe)})
+    models = os.environ.pop(MODELS, "")
+    from steward.model.worker.from_keyring import take
+
+    # Before the door closes: a keyring is reached over a socket of the session.
+    found, trouble = take(models) if os.environ.pop(KEYRING, "") else ([], "")
+    ready: JsonObject = {"type": "ready", "litellm": version, "pid": os.getpid(), "keyring": found}
+    pipe.say({**ready, "keyring_trouble": trouble, "confined": confined(pipe, models)})
     asyncio.run(Server(pipe, operations).serve())
     leave()
 
 
-def confined(pipe: Pipe) -> str:
+def confined(pipe: Pipe, models: str) -> str:
     """Give up files and ports for good, in every thread; what holds now, in a few words, empty for nothing.
 
     This comes after the import: what is imported for the first time is compiled and kept on the disk.
@@ -180,11 +186,13 @@ def confined(pipe: Pipe) -> str:
     wanted = os.environ.pop(CONFINE, "")
     if wanted == "off":
         return ""
-    from steward.model.confine import WRITES, Ruleset, confined_threads, worker_reads
+    _compile()
+    from steward.confine.landlock import Ruleset, threads
+    from steward.confine.worker import worker_grants
 
     try:
-        ports = [int(port) for port in wanted.split(",")] if wanted else None
-        rules = Ruleset(worker_reads(os.environ), WRITES, ports)
+        ports = [port for port in map(int, wanted.split(",")) if port] if wanted else None
+        rules = Ruleset(worker_grants(os.environ, models), ports)
     except OSError:
         return ""
     failed: list[OSError] = []
@@ -200,9 +208,25 @@ def confined(pipe: Pipe) -> str:
     rules.close()
     if failed:
         return ""
-    what = "files" if rules.ports is None else f"files and ports {', '.join(map(str, rules.ports))}"
-    more = confined_threads() - 2
+    named = ", ".join(map(str, rules.ports or ()))
+    what = "files" if rules.ports is None else f"files and ports {named}" if named else "files and no port"
+    more = threads() - 2
     return f"{what}, but for {more} threads of libraries" if more > 0 else what
+
+
+def _compile() -> None:
+    """Compile the steward's modules when its installer has not: a confined steward could not keep what it compiles."""
+    from importlib.util import cache_from_source
+    from pathlib import Path
+
+    import steward
+
+    home = Path(steward.__file__).parent
+    late = home / "tui" / "review" / "screen.py"
+    if not Path(cache_from_source(str(late))).exists() and os.access(home, os.W_OK):
+        import compileall
+
+        compileall.compile_dir(home, quiet=2)
 
 
 def _load() -> tuple[Operations, str]:
@@ -211,9 +235,10 @@ def _load() -> tuple[Operations, str]:
     from steward.model.worker import quiet
 
     litellm: Any = quiet.load()
-    from steward.model.worker import call, fetch, lookup, providers, redirects
+    from steward.model.worker import bounded, call, fetch, lookup, providers, redirects
 
     redirects.stay()
+    bounded.bound()
     litellm.custom_provider_map = [
         {"provider": "script", "custom_handler": providers.ScriptProvider()},
         {"provider": "offline", "custom_handler": providers.OfflineProvider()},
