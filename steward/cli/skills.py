@@ -1,76 +1,80 @@
-"""``skills``: what there is, where from, and what is wrong with any."""
+"""``skills``: what there is, where from, and what is wrong with any; and the check for those who write them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from steward.cli import output
+from steward.cli.completing import session_ids
 from steward.cli.options import Options, global_options
-from steward.conversation import JsonObject
-
-if TYPE_CHECKING:
-    from steward.skills import Broken, Catalog, Diagnostic, Skill
+from steward.errors import NoSuchThing, NothingYet, UsageError
 
 
 @click.command()
+@click.argument("action", required=False, type=click.Choice(["list", "check"]), default="list")
+@click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--strict", is_flag=True, help="With check: warnings fail too.")
+@click.option(
+    "--session",
+    metavar="SESSION",
+    shell_complete=session_ids,
+    help="Mark the skills that this session has loaded; its id may be shortened.",
+)
 @global_options
-def skills(options: Options, as_json: bool) -> None:
-    """List the skills, nearest first, with what is wrong with any of them."""
+def skills(
+    options: Options, action: str, directory: Path | None, as_json: bool, strict: bool, session: str | None
+) -> int:
+    """List the skills, nearest first, with what is wrong with any of them; or check those in a directory.
+
+    check reads every SKILL.md in DIR (the current directory) and below: a skill's folder, a folder of skills or a
+    whole repository, trusted or not. Each finding is one line, PATH:LINE: error or warning, errors first. Exit codes:
+    0 every skill is valid, 1 one is not (or, with --strict, has a warning), 2 wrong usage, 4 no such directory, or no
+    SKILL.md in it.
+    """
+    if action == "check":
+        if session is not None:
+            raise UsageError("check takes no --session.")
+        return _check(directory or options.workspace or Path(), as_json, strict)
+    if directory is not None or strict:
+        raise UsageError("Only check takes a directory or --strict; see steward skills --help")
+    _list(options, as_json, session)
+    return 0
+
+
+def _list(options: Options, as_json: bool, session: str | None) -> None:
     from steward.cli.house import rooms
     from steward.skills import discover
+    from steward.skills.report import catalog_lines, catalog_shape
 
     with rooms(options) as house:
         catalog = discover(house.skill_places())
+        state = house.sessions.find(session).state if session is not None else {}
+        notices = house.notices
+    loaded = tuple(state.get("skill", {}).get("loaded", {}))
     if as_json:
-        output.say_json([*map(_skill, catalog.skills), *map(_broken, catalog.broken)])
+        output.say_json(catalog_shape(catalog, loaded))
+        notices = (*notices, *catalog.notes)
     else:
-        output.say(_text(catalog))
+        output.say("\n".join(catalog_lines(catalog, loaded)))
+    for sentence in notices:
+        output.note(sentence)
 
 
-def _skill(skill: Skill) -> JsonObject:
-    return {
-        "name": skill.name,
-        "description": skill.description,
-        "location": skill.location,
-        "source": skill.source,
-        "allowed_tools": None if skill.rules is None else list(skill.allowed_tools),
-        "loadable": True,
-        "valid": skill.valid,
-        "diagnostics": _findings(skill.diagnostics),
-    }
+def _check(directory: Path, as_json: bool, strict: bool) -> int:
+    from steward.skills.check import check
+    from steward.skills.report import checked_lines, checked_shape
 
-
-def _broken(broken: Broken) -> JsonObject:
-    return {
-        "name": broken.name,
-        "description": "",
-        "location": broken.location,
-        "source": broken.source,
-        "allowed_tools": None,
-        "loadable": False,
-        "valid": False,
-        "diagnostics": _findings(broken.diagnostics),
-    }
-
-
-def _findings(diagnostics: tuple[Diagnostic, ...]) -> list[JsonObject]:
-    return [{"code": d.code, "level": d.level, "sentence": d.sentence} for d in diagnostics]
-
-
-def _text(catalog: Catalog) -> str:
-    rows: list[str] = []
-    for skill in catalog.skills:
-        lock = "" if skill.rules is None else f" [only {', '.join(skill.allowed_tools) or 'no tools'}]"
-        rows.append(f"{skill.name}{lock}: {skill.description or '(no description)'}")
-        rows.append(f"  {skill.location}")
-        rows += [f"  {d.level}: {d.sentence}" for d in skill.diagnostics]
-    for broken in catalog.broken:
-        rows.append(f"{broken.name}: cannot be loaded")
-        rows.append(f"  {broken.location}")
-        rows += [f"  {d.level}: {d.sentence}" for d in broken.diagnostics]
-    rows += [shadow.sentence for shadow in catalog.shadows]
-    rows += catalog.notes
-    return "\n".join(rows) or "There are no skills."
+    if not directory.exists():
+        raise NoSuchThing("directory", directory.name or str(directory))
+    checked = check(directory)
+    if as_json:
+        output.say_json(checked_shape(checked))
+    else:
+        output.say("\n".join(checked_lines(checked)))
+    if not checked.skills:
+        where = directory.resolve().name or "this directory"
+        raise NothingYet("SKILL.md", f"There is no SKILL.md in {where} or below.")
+    return 0 if checked.valid and not (strict and checked.warnings) else 1

@@ -34,13 +34,13 @@ def trust(options: Options, yes: bool, forget: bool, reading: bool, as_json: boo
     with rooms(options, stored_trust=True) as house:
         if forget:
             house.trust.forget()
-            output.say("Nothing of this repository is used any more.")
+            output.say("Nothing of this repository is used any more; steward trust and /trust ask again.")
             return 0
         view = house.trust.view()
         if as_json:
-            output.say_json(_json(view))
+            output.say_json(_json(view, declined=house.trust.declined()))
             return 0
-        output.say(_text(view, reading=reading))
+        output.say(listed(view, reading=reading))
         if view.trusted and not view.pending:
             output.say("All of it is trusted.")
             return 0
@@ -62,26 +62,28 @@ def before_screen(options: Options, start: Path | None) -> bool:
     if trusted(options, settings_of(options), asked=True):
         return True
     with rooms(options, start=start, stored_trust=True) as house:
-        if house.trust.trusted and not house.trust.differs():
+        view = house.trust.unasked()
+        if view is None:
             return True
-        view = house.trust.view()
-        if not view.pending:
-            return True
-        output.say(_text(view, reading=False))
+        output.say(listed(view, numbered=True))
+        one = f"[1-{min(len(view.items), 9)}] read one  " if len(view.items) > 1 else ""
         while True:
-            output.say("\n[t] trust these texts  [r] read them  [Enter] go on without them  [q] leave")
+            output.say(f"\n[t] trust these texts  {one}[r] read them  [Enter] go on without them  [q] leave")
             output.flush()
             match _key():
                 case "t" | "T":
                     house.trust.accept(view.digests)
                     return True
                 case "r" | "R":
-                    output.say(_text(view, reading=True))
+                    output.say(listed(view, reading=True))
                 case "\r" | "\n" | "n" | "N":
-                    house.trust.decline()
+                    house.trust.decline(view.digests)
+                    output.say("They are not used. /trust and steward trust ask again.")
                     return True
                 case "q" | "Q" | "\x1b" | "\x03" | "\x04":
                     return False
+                case key if key.isdigit() and 0 < int(key) <= len(view.items):
+                    output.say(read(view.items[int(key) - 1]))
                 case _:
                     pass
 
@@ -105,12 +107,15 @@ def _asked() -> bool:
     )
 
 
-def _text(view: TrustView, *, reading: bool) -> str:
+def listed(view: TrustView, *, reading: bool = False, numbered: bool = False) -> str:
+    """What trusting would mean, in lines; with ``reading`` every text in full."""
     rows = [f"{view.root} is {'trusted' if view.trusted else 'not trusted'}."]
     if not view.items:
         return f"{rows[0]}\nIt holds no instructions, skills or configuration."
-    listed = [[item.state, item.kind, line(item.path), _size(item)] for item in view.items]
-    rows.append(output.table(listed))
+    cells = [[item.state, item.kind, line(item.path), _size(item)] for item in view.items]
+    if numbered:
+        cells = [[str(number) if number < 10 else "", *row] for number, row in enumerate(cells, 1)]
+    rows.append(output.table(cells))
     for item in view.items:
         rows += [f"{line(item.path)} {warning}." for warning in item.warnings]
     if view.incomplete:
@@ -118,19 +123,26 @@ def _text(view: TrustView, *, reading: bool) -> str:
     rows += [f"{line(path)} was trusted and is gone." for _, path in view.gone]
     if reading or any(item.state == "changed" for item in view.items):
         for item in view.pending if not reading else view.items:
-            body = item.difference or (item.text if reading else "")
-            if body:
-                rows += ["", f"== {line(item.path)}", visible(body, keep="\n\t").rstrip("\n")]
+            if item.difference or (reading and item.kind != "url"):
+                rows += ["", read(item)]
     return "\n".join(rows)
+
+
+def read(item: TrustItem) -> str:
+    """One text in full, or how it differs from what was accepted; and what a reader may overlook in it."""
+    warnings = [f"It {warning}." for warning in item.warnings]
+    body = visible(item.difference or item.text, keep="\n\t").rstrip("\n")
+    return "\n".join([f"== {line(item.path)}", *warnings, body])
 
 
 def _size(item: TrustItem) -> str:
     return "" if item.kind == "url" else f"{item.bytes:,} bytes"
 
 
-def _json(view: TrustView) -> JsonObject:
+def _json(view: TrustView, *, declined: bool) -> JsonObject:
     return {
         "trusted": view.trusted,
+        "declined": declined,
         "incomplete": view.incomplete,
         "items": [
             {

@@ -19,15 +19,21 @@ if TYPE_CHECKING:
     from steward.service.house import House
 
 Kind = Literal["instructions", "skill", "configuration", "url"]
+Standing = Literal["", "not trusted", "changed"]
+"""What a person should know at a glance: nothing, that texts are withheld, that accepted ones are others by now."""
 State = Literal["new", "changed", "accepted", "yours"]
 
 UNTRUSTED = (
     "This repository is not trusted: its instructions, skills and configuration are not used "
-    "(steward trust shows what they are)."
+    "(/trust and steward trust show them, and ask)."
 )
 UNSEEN = (
-    "Nobody has looked yet at what this repository says to the model; it is used all the same "
-    "(steward trust shows it, and asks)."
+    "Nobody has trusted yet what this repository says to the model; it is shown here, and no model is sent it before "
+    "somebody does (steward trust)."
+)
+FORCED = (
+    "This run was told which texts of repositories to use (--trust, or the setting trust); start it without that to "
+    "decide."
 )
 NOTE = "Made in an untrusted repository, without its instructions."
 MOST_DIRECTORIES = 2_000
@@ -98,6 +104,8 @@ class TrustView:
     """Kind and path of what was accepted and is no longer there."""
     incomplete: bool = False
     """Whether there are more documents than were looked for."""
+    forced: bool = False
+    """Whether this run was told to use all of it unseen; nothing can be decided then."""
 
     @property
     def pending(self) -> tuple[TrustItem, ...]:
@@ -119,6 +127,7 @@ class Trust:
         self._forced = forced
         self._accepted: dict[tuple[str, str], Accepted] | None = None
         self._met: dict[str, agents_md.Document] = {}
+        self._same: dict[tuple[str, str], tuple[int, ...]] = {}
 
     @property
     def trusted(self) -> bool:
@@ -144,23 +153,53 @@ class Trust:
         places = Places(house.workspace.root, house.workspace.root / house.boundary(), shipped=False)
         return any(skill.source == "project" for skill in discover(places, path).skills)
 
+    def standing(self) -> Standing:
+        """How things stand. Reads the texts that were accepted, where they may have changed, or looks for others."""
+        if self._forced:
+            return ""
+        if self.trusted:
+            return "changed" if self.differs() else ""
+        return "not trusted" if self.steered() else ""
+
     def differs(self) -> bool:
         """Whether one of the texts that were accepted is another by now. Reads those files alone."""
-        known = self._known()
         root = self._house.workspace.root
-        for accepted in (known or {}).values():
+        for key, accepted in (self._known() or {}).items():
             try:
                 with (root / accepted.path).open("rb") as file:
+                    status = os.fstat(file.fileno())
+                    mark = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                    if self._same.get(key) == mark:
+                        continue
                     if file.read(len(accepted.data) + 1) != accepted.data:
                         return True
             except OSError:
                 return True
+            self._same[key] = mark
         return False
 
-    def decline(self) -> None:
-        """The person was asked and goes on without these texts."""
-        if self._store is not None:
-            self._store.decline()
+    def unasked(self) -> TrustView | None:
+        """What the person has yet to be asked about by itself; ``None`` for nothing.
+
+        Whoever went on without a text is not asked about that very text again, and whoever went on without a whole
+        repository not about that repository.
+        """
+        if self._store is None or (self.trusted and not self.differs()):
+            return None
+        declined = self._store.declined(self._place())
+        if not self.trusted and declined is not None:
+            return None
+        view = self.view()
+        names = {f"{item.kind}:{item.path}": item.sha256 for item in view.pending}
+        return view if any((declined or {}).get(name) != digest for name, digest in names.items()) else None
+
+    def declined(self) -> bool:
+        """Whether the person went on without texts of this very place."""
+        return self._store is not None and self._store.declined(self._place()) is not None
+
+    def decline(self, digests: Mapping[str, str]) -> None:
+        """The person was asked about these texts, ``TrustView.digests``, and goes on without them."""
+        self._kept().decline(self._place(), digests)
 
     def document(self, document: agents_md.Document) -> str | None:
         """Why an instruction document may not be used, ``None`` when it may."""
@@ -174,7 +213,7 @@ class Trust:
             return None
         self._met[document.path] = document
         what = "has changed since you trusted it" if accepted else "is new since you trusted this repository"
-        return f"it {what}; steward trust shows how"
+        return f"it {what}; /trust and steward trust show how"
 
     def skill(self, location: str, digest: str) -> bool:
         """Whether a skill of the repository may be used as it is."""
@@ -196,35 +235,42 @@ class Trust:
             seen.add((kind, path))
             before = known.get((kind, path))
             state: State = "new" if before is None else "accepted" if before.data == data else "changed"
+            state = "accepted" if self._forced else state
             items.append(
                 TrustItem(kind, path, data, state, before.data if before and state == "changed" else None)
             )
         items += [TrustItem("url", url, b"", "yours") for url in self._house.instruction_urls]
         gone = tuple(key for key in known if key not in seen)
-        return TrustView(str(self._house.workspace.root), self.trusted, tuple(items), gone, search.incomplete)
+        root, forced = str(self._house.workspace.root), self._store is None
+        return TrustView(root, self.trusted, tuple(items), gone, search.incomplete, forced)
 
     def accept(self, digests: Mapping[str, str]) -> TrustView:
         """Trust the place with exactly the texts that were shown: ``TrustView.digests``, or a part of it.
 
         Raises ``Conflict``, and trusts nothing, when one of them is another by now.
         """
+        store = self._kept()
         view = self.view()
         now = {f"{item.kind}:{item.path}": item for item in view.items if item.state != "yours"}
         for name, digest in digests.items():
             if name not in now or now[name].sha256 != digest:
                 raise Conflict(f"{name.partition(':')[2]} has changed since it was shown; look at it again.")
         texts = [Accepted(item.kind, item.path, item.data) for name, item in now.items() if name in digests]
-        if self._store is not None:
-            self._store.trust(self._place(), texts, view.gone)
+        store.trust(self._place(), texts, view.gone)
         self._accepted = None
         self._met.clear()
+        self._same.clear()
         return self.view()
 
     def forget(self) -> None:
         """Trust nothing here any more."""
-        if self._store is not None:
-            self._store.forget()
+        self._kept().forget(self._place())
         self._accepted = None
+
+    def _kept(self) -> TrustStore:
+        if self._store is None:
+            raise Conflict(FORCED)
+        return self._store
 
     def _allowed(self, kind: str, path: str, digest: str) -> bool:
         if self._forced:
@@ -311,7 +357,8 @@ class _Search:
         folders = tuple(entry for entry in wanted if not entry.startswith(("/", "~")))
         for focus in sorted(self._skilled):
             places = Places(root, boundary, folders=folders, shipped=False)
-            for skill in discover(places, focus).skills:
+            catalog = discover(places, focus)
+            for skill in (*catalog.skills, *catalog.shadowed):
                 if skill.source == "project" and skill.place is not None and skill.container is not None:
                     try:
                         data, _ = skill.container.read(skill.place.child(skill.file), 1_048_576)

@@ -93,44 +93,43 @@ class Lock:
                 where = f" on {', '.join(refused)}" if limited else ""
                 return (
                     f"{tool} was not run{where}: the skill {holder!r} is loaded and allows only "
-                    f"{_named(rules)} until this turn ends."
+                    f"{named(rules)} until this turn ends."
                 )
         return None
 
     def sentence(self) -> str:
         """The lock in words, for the model and for a person; empty when nothing is locked."""
         return " ".join(
-            f"Until this turn ends the skill {holder!r} allows only {_named(rules)}."
+            f"Until this turn ends the skill {holder!r} allows only {named(rules)}."
             for holder, rules in self.holders
         )
 
 
-def parse_rules(value: Value | None) -> tuple[tuple[Rule, ...] | None, tuple[Diagnostic, ...]]:
-    """The rules of an ``allowed-tools`` field (``None``: it locks nothing), and what is odd about it."""
+def parse_rules(value: Value | None, line: int = 0) -> tuple[tuple[Rule, ...] | None, tuple[Diagnostic, ...]]:
+    """The rules of an ``allowed-tools`` field (``None``: it locks nothing), and what is odd about it.
+
+    ``line`` is where the field begins in its file.
+    """
     found: list[Diagnostic] = []
     if value is None:
         return None, ()
     if isinstance(value, dict):
-        return (), (
-            note("odd-tools", "The field allowed-tools is not a list of words; every tool is locked."),
-        )
+        sentence = "The field allowed-tools is not a list of words; every tool is locked."
+        return (), (note("odd-tools", sentence, line),)
     if isinstance(value, str):
         if not value.strip():
-            return None, (note("empty-tools", "The field allowed-tools is empty and locks nothing."),)
+            return None, (note("empty-tools", "The field allowed-tools is empty and locks nothing.", line),)
         words = _WORD.findall(value)
     else:
         words = [word.strip() for item in value if isinstance(item, str) for word in _WORD.findall(item)]
     rules = tuple(_rule(word) for word in words)
     if any(rule.text == "*" for rule in rules):
-        return None, (note("every-tool", "The field allowed-tools allows every tool and locks nothing."),)
+        sentence = "The field allowed-tools allows every tool and locks nothing."
+        return None, (note("every-tool", sentence, line),)
     missing = [rule.text for rule in rules if not rule.tools]
     if missing:
-        found.append(
-            note(
-                "unavailable-tool",
-                f"The steward has no tool {', '.join(missing)[:200]}; scripts are never run.",
-            )
-        )
+        sentence = f"The steward has no tool {', '.join(missing)[:200]}; scripts are never run."
+        found.append(note("unavailable-tool", sentence, line))
     return rules, tuple(found)
 
 
@@ -142,7 +141,8 @@ def _rule(word: str) -> Rule:
     return Rule(word, TOOLS.get(name.lower(), ()), pattern.removeprefix("./"))
 
 
-def _named(rules: tuple[Rule, ...]) -> str:
+def named(rules: tuple[Rule, ...]) -> str:
+    """The tools that rules leave, as a list in words."""
     names: list[str] = []
     for rule in rules:
         for tool in rule.tools:

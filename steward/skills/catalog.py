@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from steward.skills.skill import Broken, Skill
+from steward.skills.skill import Broken, Mark, Skill
 
 BUDGET = 8_000
 """Characters that the listing may cost in every request."""
@@ -39,8 +40,10 @@ class Catalog:
     shadows: tuple[Shadow, ...] = ()
     notes: tuple[str, ...] = ()
     """Sentences about folders and limits rather than about one skill."""
-    folders: tuple[Path, ...] = field(default=(), repr=False, compare=False)
-    """Folders that were looked into; a change of one of them may bring skills or take them away."""
+    shadowed: tuple[Skill, ...] = ()
+    """The skills that the shadows hide."""
+    marks: tuple[tuple[Path, Mark | None], ...] = field(default=(), repr=False, compare=False)
+    """Every folder and SKILL.md that was looked at, as it was then; ``None`` where there was nothing."""
 
     def find(self, name: str) -> Skill | None:
         """The skill of exactly that name."""
@@ -100,6 +103,26 @@ class Catalog:
         for skill in self.skills:
             lines += [f"{skill.location}: {d.sentence}" for d in skill.diagnostics if d.level == "fault"]
         return (*lines, *self.notes)
+
+
+def listed(listing: str, catalog: Catalog) -> dict[str, bool]:
+    """Every name that a listing holds, and whether it says of it what ``catalog`` would say now."""
+    lines = listing.split("\n")
+    if lines[0].startswith("- "):
+        now = {line(skill) for skill in catalog.skills}
+        return {row[2:].partition(":")[0]: row in now for row in lines}
+    names = re.split(r", | and \d+ more\.$", lines[-1]) if len(lines) > 1 else []
+    return dict.fromkeys(filter(None, names), True)
+
+
+def few(sentences: Sequence[str], most: int = 8) -> tuple[str, ...]:
+    """``sentences`` for a person who cannot read hundreds: the first ones, and how many more there are."""
+    if len(sentences) <= most:
+        return tuple(sentences)
+    return (
+        *sentences[:most],
+        f"There is more to say of {len(sentences) - most} other skills; /skills lists it.",
+    )
 
 
 def line(skill: Skill) -> str:

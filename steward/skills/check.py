@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steward.skills.contain import Container, Place
+from steward.skills.diagnostic import Diagnostic, note
 from steward.skills.discover import NAMES
+from steward.skills.references import odd_references
 from steward.skills.skill import Broken, Skill, read_skill
 
 MAX_FOLDERS = 20_000
@@ -25,8 +27,21 @@ class Checked:
 
     @property
     def valid(self) -> bool:
-        """Whether every skill agrees with the specification; what the exit code tells."""
+        """Whether every skill agrees with the specification."""
         return all(skill.valid for skill in self.skills)
+
+    @property
+    def errors(self) -> tuple[tuple[str, Diagnostic], ...]:
+        """Everything against the specification, each with its SKILL.md."""
+        return tuple(found for found in self._findings() if found[1].error)
+
+    @property
+    def warnings(self) -> tuple[tuple[str, Diagnostic], ...]:
+        """Everything that is allowed and likely to be a mistake."""
+        return tuple(found for found in self._findings() if not found[1].error)
+
+    def _findings(self) -> list[tuple[str, Diagnostic]]:
+        return [(skill.location, finding) for skill in self.skills for finding in skill.diagnostics]
 
 
 def check(directory: Path) -> Checked:
@@ -41,7 +56,13 @@ def check(directory: Path) -> Checked:
     skills: list[Skill | Broken] = []
     notes: list[str] = []
     looked = 0
-    for current, folders, files in os.walk(top, followlinks=False):
+
+    def unread(error: OSError) -> None:
+        place = Path(os.fsdecode(error.filename or ""))
+        shown = place.relative_to(top).as_posix() if place.is_relative_to(top) else place.name
+        notes.append(f"{shown} cannot be read.")
+
+    for current, folders, files in os.walk(top, onerror=unread, followlinks=False):
         looked += 1
         if looked > MAX_FOLDERS:
             notes.append(f"Only the first {MAX_FOLDERS} folders were searched.")
@@ -58,14 +79,27 @@ def check(directory: Path) -> Checked:
             continue
         folders.clear()
         shown = below.as_posix() if below.parts else top.name
-        skills.append(
-            read_skill(
-                container,
-                Place(top, below.parts),
-                shown=shown,
-                source="project",
-                file=file,
-                folder=Path(current).name,
-            )
+        skill = read_skill(
+            container,
+            Place(top, below.parts),
+            shown=shown,
+            source="project",
+            file=file,
+            folder=Path(current).name,
         )
+        skills.append(skill if isinstance(skill, Broken) else _with_more(skill, Path(current), skills))
     return Checked(tuple(skills), tuple(notes))
+
+
+def _with_more(skill: Skill, folder: Path, before: list[Skill | Broken]) -> Skill:
+    """The skill, with what only shows beside its files and beside other skills."""
+    more: list[Diagnostic] = []
+    try:
+        more += odd_references(folder, (folder / skill.file).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        more.append(note("unreadable", "The file could not be read again."))
+    other = next((s for s in before if not isinstance(s, Broken) and s.name == skill.name), None)
+    if other is not None:
+        sentence = f"The name is also that of {other.location}; only the nearer one of the two is used."
+        more.append(note("same-name", sentence))
+    return replace(skill, diagnostics=(*skill.diagnostics, *more))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 MAX_HOPS = 8
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""A directory that is only passed through; it need not be readable."""
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -87,7 +89,7 @@ class Container:
 
     def _walk(self, place: Place, follow: bool, *, last_is_file: bool) -> int | Place:
         """A descriptor, or the place that the first link on the way leads to."""
-        current = os.open(place.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        current = os.open(place.root, (_WAY if place.parts else _DIRECTORY) & ~os.O_NOFOLLOW)
         try:
             for index, part in enumerate(place.parts):
                 status = os.stat(part, dir_fd=current, follow_symlinks=False)
@@ -100,7 +102,7 @@ class Container:
                 as_file = last_is_file and not rest
                 if not stat.S_ISDIR(status.st_mode) and not (as_file and stat.S_ISREG(status.st_mode)):
                     raise NotRegular(errno.EINVAL, "neither a regular file nor a directory")
-                child = os.open(part, _FILE if as_file else _DIRECTORY, dir_fd=current)
+                child = os.open(part, _FILE if as_file else _WAY if rest else _DIRECTORY, dir_fd=current)
                 os.close(current)
                 current = child
             result, current = current, -1

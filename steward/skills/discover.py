@@ -11,7 +11,7 @@ from pathlib import Path
 from steward.skills.catalog import Catalog, Shadow
 from steward.skills.contain import Leaves, NotRegular, Place
 from steward.skills.places import Places, Root
-from steward.skills.skill import Broken, Skill, mark_of, read_skill
+from steward.skills.skill import Broken, Mark, Skill, mark_at, mark_of, read_skill
 
 NAMES = ("SKILL.md", "skill.md")
 _PASSED = frozenset({"node_modules", "__pycache__"})
@@ -42,8 +42,10 @@ class _Search:
         self._found: dict[str, Skill] = {}
         self._broken: list[Broken] = []
         self._shadows: list[Shadow] = []
+        self._shadowed: list[Skill] = []
         self._seen: set[tuple[int, int]] = set()
-        self._looked: list[Path] = []
+        self._folders = 0
+        self._marks: dict[Path, Mark | None] = {}
         self._bytes = 0
         self._full = ""
 
@@ -56,7 +58,8 @@ class _Search:
             tuple(self._broken),
             tuple(self._shadows),
             tuple(self.notes),
-            tuple(self._looked),
+            tuple(self._shadowed),
+            tuple(self._marks.items()),
         )
 
     def look(self, roots: Iterable[Root]) -> None:
@@ -72,18 +75,22 @@ class _Search:
                 status = os.fstat(descriptor)
                 names = os.listdir(descriptor)
         except (FileNotFoundError, NotADirectoryError, NotRegular):
+            self._marks[place.path] = mark_at(place.path)
             return
         except Leaves:
             self.notes.append(f"{shown} is a link that leads outside; it was not followed.")
             return
         except OSError:
+            self._marks[place.path] = mark_at(place.path)
             self.notes.append(f"{shown} cannot be read.")
             return
         if (status.st_dev, status.st_ino) in self._seen:
             return
         self._seen.add((status.st_dev, status.st_ino))
-        self._looked.append(real.path)
-        if len(self._looked) > self._places.limits.folders:
+        # Taken before the folder was listed: a change since then shows the next time.
+        self._marks[real.path] = mark_of(status)
+        self._folders += 1
+        if self._folders > self._places.limits.folders:
             self._stop(f"Only the first {self._places.limits.folders} folders were searched for skills.")
             return
         file = next((name for name in NAMES if name in names), None)
@@ -116,8 +123,9 @@ class _Search:
         if self._bytes >= limits.total_bytes:
             self._stop(f"Skills past {limits.total_bytes // 1024} KiB in all were not read.")
             return
+        mark = self._marks[real.path / file] = mark_at(real.path / file)
         earlier = self._known.get((f"{shown}/{file}", real))
-        if earlier is not None and earlier.mark == _mark(real, file):
+        if earlier is not None and earlier.mark == mark:
             self._take(earlier)
             return
         skill = read_skill(
@@ -147,18 +155,12 @@ class _Search:
             self._found[skill.name] = skill
         else:
             self._shadows.append(Shadow(skill.name, nearer.location, skill.location))
+            self._shadowed.append(skill)
 
     def _stop(self, sentence: str) -> None:
         if not self._full:
             self._full = sentence
             self.notes.append(sentence)
-
-
-def _mark(place: Place, file: str) -> tuple[int, ...] | None:
-    try:
-        return mark_of(os.stat(place.path / file))
-    except OSError:
-        return None
 
 
 def _safe(name: str) -> str:

@@ -31,6 +31,8 @@ class FrontMatter:
     diagnostics: tuple[Diagnostic, ...] = ()
     plain: frozenset[str] = frozenset()
     """Fields whose value stands unquoted and that YAML itself would read as something else than text."""
+    lines: dict[str, int] = field(default_factory=dict[str, int])
+    """Line of the file on which each field begins, from 1."""
 
     @property
     def fatal(self) -> bool:
@@ -48,32 +50,31 @@ def parse(text: str) -> FrontMatter:
     """The front matter and the body of ``text``; never raises."""
     found: list[Diagnostic] = []
     try:
-        block, body = _split(text, found)
-        reader = _read(block, found)
+        block, body, first = _split(text, found)
+        reader = _read(block, first, found)
     except _Refused as refused:
         return FrontMatter(diagnostics=(*found, refused.diagnostic))
     if not body.strip():
         found.append(note("empty-body", "There are no instructions after the front matter."))
-    return FrontMatter(reader.fields, body, tuple(found), frozenset(reader.typed))
+    return FrontMatter(reader.fields, body, tuple(found), frozenset(reader.typed), reader.lines)
 
 
-def _split(text: str, found: list[Diagnostic]) -> tuple[str, str]:
-    """The lines between the two lines of three dashes, and all that follows them."""
+def _split(text: str, found: list[Diagnostic]) -> tuple[str, str, int]:
+    """The lines between the two lines of three dashes, all that follows them, and the line the first of them has."""
     if text.startswith("\ufeff"):
-        found.append(
-            fault(
-                "bom", "The file begins with a byte order mark; other programs may not see its front matter."
-            )
-        )
+        sentence = "The file begins with a byte order mark; other programs may not see its front matter."
+        found.append(fault("bom", sentence, 1))
         text = text[1:]
     text = text.replace("\r\n", "\n")
     begun = text.lstrip()
+    start = 2
     if begun != text and begun.startswith("---"):
-        found.append(fault("late-front-matter", "The front matter must begin on the first line."))
+        start += text[: len(text) - len(begun)].count("\n")
+        found.append(fault("late-front-matter", "The front matter must begin on the first line.", start - 1))
         text = begun
     first, newline, rest = text.partition("\n")
     if first.rstrip() != "---":
-        raise _Refused(fatal("no-front-matter", "The file does not begin with a line of three dashes."))
+        raise _Refused(fatal("no-front-matter", "The file does not begin with a line of three dashes.", 1))
     position = 0
     while newline and position <= len(rest):
         end = rest.find("\n", position)
@@ -83,13 +84,10 @@ def _split(text: str, found: list[Diagnostic]) -> tuple[str, str]:
             if len(block) > MAX_FRONT_MATTER:
                 break
             if "---" in block:
-                found.append(
-                    note(
-                        "dashes-inside",
-                        "A value holds three dashes; some programs end the front matter there.",
-                    )
-                )
-            return block, "" if end < 0 else rest[end + 1 :]
+                sentence = "A value holds three dashes; some programs end the front matter there."
+                at = start + block[: block.index("---")].count("\n")
+                found.append(note("dashes-inside", sentence, at))
+            return block, "" if end < 0 else rest[end + 1 :], start
         if end < 0 or end > MAX_FRONT_MATTER:
             position = len(rest) if end < 0 else end
             break
@@ -98,12 +96,14 @@ def _split(text: str, found: list[Diagnostic]) -> tuple[str, str]:
         raise _Refused(
             fatal("front-matter-too-large", f"The front matter is longer than {MAX_FRONT_MATTER} characters.")
         )
-    raise _Refused(fatal("unclosed-front-matter", "No line of three dashes closes the front matter."))
+    raise _Refused(
+        fatal("unclosed-front-matter", "No line of three dashes closes the front matter.", start - 1)
+    )
 
 
-def _read(block: str, found: list[Diagnostic]) -> _Reader:
+def _read(block: str, first: int, found: list[Diagnostic]) -> _Reader:
     yaml = _yaml()
-    reader = _Reader(found)
+    reader = _Reader(found, first)
     try:
         reader.read(block)
         return reader
@@ -111,23 +111,20 @@ def _read(block: str, found: list[Diagnostic]) -> _Reader:
         problem = error
     mended = mend(block)
     if mended is not None:
-        reader = _Reader(found)
+        reader = _Reader(found, first)
         try:
             reader.read(mended.text)
         except yaml.YAMLError:
             pass
         else:
             named = ", ".join(mended.keys)
-            found.append(
-                fault(
-                    "unquoted", f"The value of {named} must be quoted to be YAML; it was read as plain text."
-                )
-            )
+            sentence = f"The value of {named} must be quoted to be YAML; it was read as plain text."
+            found.append(fault("unquoted", sentence, reader.lines.get(mended.keys[0], 0)))
             return reader
     mark: Any = getattr(problem, "problem_mark", None)
-    # The block begins on line 2 of the file, and marks count from 0.
-    where = f" (line {mark.line + 2})" if mark is not None else ""
-    raise _Refused(fatal("bad-yaml", f"The front matter is not YAML{where}."))
+    at = first + mark.line if mark is not None else 0
+    where = f" (line {at})" if at else ""
+    raise _Refused(fatal("bad-yaml", f"The front matter is not YAML{where}.", at))
 
 
 def _yaml() -> Any:
@@ -139,9 +136,12 @@ def _yaml() -> Any:
 class _Reader:
     """Builds text values from YAML events, within bounds."""
 
-    def __init__(self, found: list[Diagnostic]) -> None:
+    def __init__(self, found: list[Diagnostic], first: int) -> None:
+        """``first`` is the line of the file on which the block begins."""
         self.fields: dict[str, Value] = {}
         self.typed: set[str] = set()
+        self.lines: dict[str, int] = {}
+        self._first = first
         self._found = found
         self._pending: list[Diagnostic] = []
         self._values = 0
@@ -171,36 +171,38 @@ class _Reader:
         self._found += self._pending
 
     def _say(self, diagnostic: Diagnostic) -> None:
-        if diagnostic not in self._pending:
+        """Note it once, on the line where it is seen first."""
+        if all((d.code, d.sentence) != (diagnostic.code, diagnostic.sentence) for d in self._pending):
             self._pending.append(diagnostic)
 
+    def _line(self, event: Any) -> int:
+        return self._first + int(event.start_mark.line)
+
     def _odd(self, event: Any) -> None:
+        at = self._line(event)
         if getattr(event, "anchor", None):
-            self._say(fault("anchor", "The front matter uses a YAML anchor."))
+            self._say(fault("anchor", "The front matter uses a YAML anchor.", at))
         if getattr(event, "tag", None):
-            self._say(fault("tag", "The front matter uses a YAML tag; its value is taken as plain text."))
+            self._say(fault("tag", "The front matter uses a YAML tag; its value is taken as plain text.", at))
         if getattr(event, "flow_style", None):
-            self._say(
-                fault(
-                    "flow-style", "The front matter uses [ ] or { }; the specification wants indented lines."
-                )
-            )
+            sentence = "The front matter uses [ ] or { }; the specification wants indented lines."
+            self._say(fault("flow-style", sentence, at))
 
     def _value(self, events: Iterator[Any], event: Any) -> Value:
         yaml = _yaml()
         self._values += 1
         if self._values > MAX_VALUES:
-            raise _Refused(fatal("too-many-values", f"The front matter holds more than {MAX_VALUES} values."))
+            sentence = f"The front matter holds more than {MAX_VALUES} values."
+            raise _Refused(fatal("too-many-values", sentence, self._line(event)))
         if isinstance(event, yaml.AliasEvent):
-            raise _Refused(
-                fatal("alias", "The front matter repeats a value with a YAML alias, which is not followed.")
-            )
+            sentence = "The front matter repeats a value with a YAML alias, which is not followed."
+            raise _Refused(fatal("alias", sentence, self._line(event)))
         self._odd(event)
         if isinstance(event, yaml.ScalarEvent):
             return str(event.value)
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise _Refused(fatal("too-deep", "The front matter is nested too deeply."))
+            raise _Refused(fatal("too-deep", "The front matter is nested too deeply.", self._line(event)))
         try:
             if isinstance(event, yaml.MappingStartEvent):
                 return self._mapping(events)
@@ -220,25 +222,28 @@ class _Reader:
         fields: dict[str, Value] = {}
         column: int | None = None
         while not isinstance(event := next(events), yaml.MappingEndEvent):
+            at = self._line(event)
             key = self._value(events, event)
             if not isinstance(key, str):
-                self._say(fault("odd-key", "The front matter has a key that is not a word."))
+                self._say(fault("odd-key", "The front matter has a key that is not a word.", at))
                 key = ""
             event = next(events)
             value = self._value(events, event)
             if isinstance(event, yaml.MappingStartEvent):
-                at: int = event.start_mark.column
-                if column not in (None, at):
-                    self._say(fault("indentation", "The front matter is not indented evenly."))
-                column = at
+                here: int = event.start_mark.column
+                if column not in (None, here):
+                    self._say(fault("indentation", "The front matter is not indented evenly.", at))
+                column = here
             if key == "<<":
-                self._say(
-                    fault("merge-key", "The front matter uses a YAML merge key, which is not followed.")
-                )
+                sentence = "The front matter uses a YAML merge key, which is not followed."
+                self._say(fault("merge-key", sentence, at))
             if key in fields:
-                self._say(fault("duplicate-key", f"The key {key!r} stands twice; the first one counts."))
+                sentence = f"The key {key!r} stands twice; the first one counts."
+                self._say(fault("duplicate-key", sentence, at))
                 continue
             fields[key] = value
+            if top:
+                self.lines[key] = at
             if top and isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _typed(str(value)):
                 self.typed.add(key)
         return fields

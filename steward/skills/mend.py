@@ -53,6 +53,7 @@ def mend(block: str) -> Mended | None:
             continue
         keys.append(match["key"])
         out.append(f"{match['indent']}{match['key']}: '" + whole.replace("'", "''") + "'")
+        out += [""] * len(more)  # so that every line keeps its number
     return Mended("\n".join(out), tuple(keys)) if keys else None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 
 from steward.skills.contain import Container, Place
@@ -120,6 +119,8 @@ class Places:
 
     def own(self) -> Iterator[Root]:
         """The folder that ships with the package."""
+        from importlib import resources
+
         path = Path(str(resources.files("steward.skills") / "shipped")).resolve()
         if self.shipped:
             yield Root(Container((path,)), Place(path), "shipped", "shipped")

@@ -1,4 +1,4 @@
-"""Skills in words and in JSON, for the command line and for ``/skills``."""
+"""Skills in words and in JSON, for the command line, for ``/skills`` and for authors."""
 
 from __future__ import annotations
 
@@ -10,55 +10,45 @@ from steward.skills.check import Checked
 from steward.skills.diagnostic import Diagnostic
 from steward.skills.skill import Broken, Skill
 
-_MARKS = {"fatal": "✗", "fault": "!", "note": "·"}
 
-
-def shape(skill: Skill | Broken, loaded: Collection[str] = ()) -> JsonObject:
-    """One skill as ``steward skills --json`` gives it."""
-    if isinstance(skill, Broken):
-        return {
-            "name": skill.name,
-            "source": skill.source,
-            "location": skill.location,
-            "description": "",
-            "loadable": False,
-            "valid": False,
-            "diagnostics": _diagnostics(skill.diagnostics),
-        }
+def shape(skill: Skill | Broken, loaded: Collection[str] = (), shadows: Collection[str] = ()) -> JsonObject:
+    """One skill as ``steward skills --json`` gives it; ``shadows`` are files that it hides."""
+    usable = skill if isinstance(skill, Skill) else None
     return {
         "name": skill.name,
-        "description": skill.description,
-        "source": skill.source,
+        "description": usable.description if usable else "",
         "location": skill.location,
-        "loadable": True,
+        "source": skill.source,
+        "allowed_tools": None if usable is None or usable.rules is None else list(usable.allowed_tools),
+        "unavailable_tools": list(usable.unavailable) if usable else [],
+        "loadable": usable is not None,
         "valid": skill.valid,
-        "loaded": skill.name in loaded,
-        "allowed_tools": None if skill.rules is None else list(skill.allowed_tools),
-        "unavailable_tools": list(skill.unavailable),
-        "license": skill.license,
-        "compatibility": skill.compatibility,
-        "metadata": dict(skill.metadata),
-        "characters": skill.body_characters,
-        "sha256": skill.digest,
-        "diagnostics": _diagnostics(skill.diagnostics),
+        "loaded": usable is not None and skill.name in loaded,
+        "shadows": list(shadows),
+        "license": usable.license if usable else "",
+        "compatibility": usable.compatibility if usable else "",
+        "metadata": dict(usable.metadata) if usable else {},
+        "characters": usable.body_characters if usable else 0,
+        "sha256": usable.digest if usable else None,
+        "diagnostics": [_diagnostic(found) for found in skill.diagnostics],
     }
 
 
-def catalog_shape(catalog: Catalog, loaded: Collection[str] = ()) -> JsonObject:
+def catalog_shape(catalog: Catalog, loaded: Collection[str] = ()) -> list[JsonObject]:
     """All that discovery found, as ``steward skills --json`` gives it."""
-    return {
-        "skills": [shape(skill, loaded) for skill in catalog.skills],
-        "broken": [shape(broken) for broken in catalog.broken],
-        "shadows": [{"name": s.name, "used": s.used, "hidden": s.hidden} for s in catalog.shadows],
-        "notes": list(catalog.notes),
-    }
+    return [
+        *(shape(skill, loaded, _hidden(catalog, skill)) for skill in catalog.skills),
+        *(shape(broken) for broken in catalog.broken),
+    ]
 
 
 def checked_shape(checked: Checked) -> JsonObject:
     """All that checking found, as ``steward skills check --json`` gives it."""
     return {
         "valid": checked.valid,
-        "skills": [shape(skill) for skill in checked.skills],
+        "errors": len(checked.errors),
+        "warnings": len(checked.warnings),
+        "skills": [_checked(skill) for skill in checked.skills],
         "notes": list(checked.notes),
     }
 
@@ -72,30 +62,60 @@ def catalog_lines(catalog: Catalog, loaded: Collection[str] = ()) -> list[str]:
         lines.append(f"    {skill.description or '(no description)'}")
         if skill.rules is not None:
             lines.append(f"    locks the turn to: {' '.join(skill.allowed_tools) or 'no tool'}")
+        lines += [f"    shadows {path}" for path in _hidden(catalog, skill)]
         lines += _findings(skill.diagnostics)
     for broken in catalog.broken:
-        lines.append(f"{broken.name}  (not loaded, {broken.location})")
+        lines.append(f"{broken.name}  (cannot be loaded, {broken.location})")
         lines += _findings(broken.diagnostics)
-    lines += [shadow.sentence for shadow in catalog.shadows]
     lines += catalog.notes
     return lines or ["There are no skills."]
 
 
 def checked_lines(checked: Checked) -> list[str]:
-    """All that checking found, in lines for a person; to be passed through ``visible``."""
-    lines: list[str] = []
-    for skill in checked.skills:
-        lines.append(f"{'valid  ' if skill.valid else 'INVALID'}  {skill.location}")
-        lines += _findings(skill.diagnostics)
+    """All that checking found, errors before warnings, in lines for a person; to be passed through ``visible``."""
+    lines = [_located(path, found) for path, found in (*checked.errors, *checked.warnings)]
     lines += checked.notes
     invalid = sum(not skill.valid for skill in checked.skills)
-    lines.append(f"{len(checked.skills)} skills checked, {invalid} invalid.")
+    lines.append(
+        f"{_count(len(checked.skills), 'skill')} checked, {invalid} invalid: "
+        f"{_count(len(checked.errors), 'error')}, {_count(len(checked.warnings), 'warning')}."
+    )
     return lines
 
 
+def _located(path: str, found: Diagnostic) -> str:
+    at = f"{path}:{found.line}" if found.line else path
+    return f"{at}: {_word(found)}: {found.sentence} [{found.code}]"
+
+
 def _findings(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
-    return [f"    {_MARKS[d.level]} {d.sentence} [{d.code}]" for d in diagnostics]
+    return [
+        f"    {_word(d)}{f' on line {d.line}' if d.line else ''}: {d.sentence} [{d.code}]"
+        for d in diagnostics
+    ]
 
 
-def _diagnostics(diagnostics: tuple[Diagnostic, ...]) -> list[JsonObject]:
-    return [{"code": d.code, "level": d.level, "sentence": d.sentence} for d in diagnostics]
+def _word(found: Diagnostic) -> str:
+    return "error" if found.error else "warning"
+
+
+def _hidden(catalog: Catalog, skill: Skill) -> list[str]:
+    return [s.hidden for s in catalog.shadows if (s.name, s.used) == (skill.name, skill.location)]
+
+
+def _checked(skill: Skill | Broken) -> JsonObject:
+    return {
+        "name": skill.name,
+        "location": skill.location,
+        "valid": skill.valid,
+        "loadable": isinstance(skill, Skill),
+        "diagnostics": [_diagnostic(found) for found in skill.diagnostics],
+    }
+
+
+def _diagnostic(found: Diagnostic) -> JsonObject:
+    return {"code": found.code, "level": found.level, "line": found.line or None, "sentence": found.sentence}
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

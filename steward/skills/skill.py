@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from steward.skills.allowed import Rule, parse_rules
@@ -15,6 +16,8 @@ from steward.skills.frontmatter import FrontMatter, Value, parse
 from steward.visible import hidden
 
 Source = Literal["project", "user", "shipped"]
+Mark = tuple[int, ...]
+"""What of a file's status changes when its contents do."""
 
 MAX_NAME = 64
 MAX_DESCRIPTION = 1_024
@@ -63,8 +66,8 @@ class Skill:
     """The folder itself, where no link is left on the way."""
     container: Container | None = field(default=None, repr=False)
     """Where a link that is the SKILL.md itself may lead."""
-    mark: tuple[int, ...] = field(default=(), repr=False)
-    """Changes when the SKILL.md does: device, inode, size, time of modification."""
+    mark: Mark = field(default=(), repr=False)
+    """Changes when the SKILL.md does; see ``mark_of``."""
 
     @property
     def location(self) -> str:
@@ -130,7 +133,8 @@ def read_skill(
         data, status = container.read(place.child(file), limit)
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        reason = fatal("not-utf8", f"The file is not UTF-8 (byte {error.start}).")
+        at = error.object[: error.start].count(b"\n") + 1
+        reason = fatal("not-utf8", f"The file is not UTF-8 (byte {error.start}).", at)
         return Broken(folder, where, source, (reason,))
     except OSError as error:
         return Broken(folder, where, source, (_unread(error, limit),))
@@ -140,12 +144,16 @@ def read_skill(
     name, description, found = judge(front, folder, text)
     if name is None:
         return Broken(folder, where, source, found)
-    rules, more = parse_rules(front.fields.get("allowed-tools"))
+    rules, more = parse_rules(front.fields.get("allowed-tools"), front.lines.get("allowed-tools", 0))
     if file != "SKILL.md":
         found = (*found, note("lowercase-file", "The file should be called SKILL.md."))
     seen = hidden(name + description + front.body)
     if seen:
-        more = (*more, note("hidden-characters", f"The file holds {seen} characters that cannot be seen."))
+        at = next((n for n, row in enumerate(text.split("\n"), 1) if hidden(row.removeprefix("\ufeff"))), 0)
+        more = (
+            *more,
+            note("hidden-characters", f"The file holds {seen} characters that cannot be seen.", at),
+        )
     return Skill(
         name=name,
         description=description,
@@ -166,9 +174,17 @@ def read_skill(
     )
 
 
-def mark_of(status: os.stat_result) -> tuple[int, ...]:
-    """What of a file's status changes when its contents do."""
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+def mark_of(status: os.stat_result) -> Mark:
+    """Device, inode, size, and the times of the last change of contents and of status."""
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def mark_at(path: Path) -> Mark | None:
+    """The mark of what stands there now, ``None`` when there is nothing to be seen."""
+    try:
+        return mark_of(os.stat(path))
+    except (OSError, ValueError):
+        return None
 
 
 def judge(front: FrontMatter, folder: str, text: str) -> tuple[str | None, str, tuple[Diagnostic, ...]]:
@@ -195,35 +211,36 @@ def judge(front: FrontMatter, folder: str, text: str) -> tuple[str | None, str, 
 def _strict(front: FrontMatter, folder: str) -> list[Diagnostic]:
     """Findings against the published specification about the fields."""
     found: list[Diagnostic] = []
-    fields = front.fields
+    fields, lines = front.fields, front.lines
     extra = sorted(set(fields) - FIELDS)
     if extra:
-        found.append(fault("unknown-field", f"The specification has no field {', '.join(extra)[:200]}."))
+        sentence = f"The specification has no field {', '.join(extra)[:200]}."
+        found.append(fault("unknown-field", sentence, lines.get(extra[0], 0)))
     given = fields.get("name")
     if "name" not in fields:
         found.append(fault("no-name", "There is no name; the folder's name is used."))
     elif not isinstance(given, str) or not given.strip():
-        found.append(fault("empty-name", "The name is empty or not a word; the folder's name is used."))
+        sentence = "The name is empty or not a word; the folder's name is used."
+        found.append(fault("empty-name", sentence, lines.get("name", 0)))
     else:
-        found += _name(unicodedata.normalize("NFKC", given.strip()), folder)
+        wrong = _name(unicodedata.normalize("NFKC", given.strip()), folder)
+        found += [replace(finding, line=lines.get("name", 0)) for finding in wrong]
     described = fields.get("description")
     if not isinstance(described, str) or not described.strip():
         code = "no-description" if "description" not in fields else "empty-description"
-        found.append(fault(code, "There is no description, so that nobody can tell when to use the skill."))
+        sentence = "There is no description, so that nobody can tell when to use the skill."
+        found.append(fault(code, sentence, lines.get("description", 0)))
     elif len(described) > MAX_DESCRIPTION:
-        found.append(
-            fault(
-                "long-description",
-                f"The description has {len(described)} characters; only the first {MAX_DESCRIPTION} are shown.",
-            )
+        sentence = (
+            f"The description has {len(described)} characters; only the first {MAX_DESCRIPTION} are shown."
         )
-    compatibility = fields.get("compatibility", "")
+        found.append(fault("long-description", sentence, lines.get("description", 0)))
+    compatibility, at = fields.get("compatibility", ""), lines.get("compatibility", 0)
     if not isinstance(compatibility, str):
-        found.append(fault("bad-compatibility", "The field compatibility must be one text."))
+        found.append(fault("bad-compatibility", "The field compatibility must be one text.", at))
     elif len(compatibility) > MAX_COMPATIBILITY:
-        found.append(
-            fault("long-compatibility", f"The field compatibility is longer than {MAX_COMPATIBILITY}.")
-        )
+        sentence = f"The field compatibility is longer than {MAX_COMPATIBILITY}."
+        found.append(fault("long-compatibility", sentence, at))
     return found
 
 
@@ -253,16 +270,14 @@ def _notes(front: FrontMatter) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for key in ("name", "description"):
         if key in front.plain:
-            found.append(
-                note("typed-value", f"YAML reads the {key} as a number or truth value; put it in quotes.")
-            )
+            sentence = f"YAML reads the {key} as a number or truth value; put it in quotes."
+            found.append(note("typed-value", sentence, front.lines.get(key, 0)))
     for key in ("license", "metadata"):
         value = front.fields.get(key)
         wanted = isinstance(value, dict) if key == "metadata" else isinstance(value, str)
         if value and not wanted:
-            found.append(
-                note("odd-value", f"The field {key} is not of the kind that the specification describes.")
-            )
+            sentence = f"The field {key} is not of the kind that the specification describes."
+            found.append(note("odd-value", sentence, front.lines.get(key, 0)))
     lines = front.body.count("\n")
     if lines > LONG_BODY:
         found.append(
@@ -277,11 +292,9 @@ def _cut_at_dashes(text: str, folder: str) -> list[Diagnostic]:
     wrong = cut.fatal or any(d.level == "fault" for d in (*cut.diagnostics, *_strict(cut, folder)))
     if not wrong:
         return []
-    return [
-        fault(
-            "dashes-cut", "The three dashes inside a value end the front matter for the reference validator."
-        )
-    ]
+    at = text.lstrip("\ufeff").split("---", 2)[1].count("\n") + 1
+    sentence = "The three dashes inside a value end the front matter for the reference validator."
+    return [fault("dashes-cut", sentence, at)]
 
 
 def _usable(name: str) -> bool:

@@ -67,6 +67,9 @@ def test_discovery_finds_just_what_the_case_says(case: dict[str, Any], tmp_path:
         wanted = case.get("tools", {}).get(skill.name)
         assert open_tools == (sorted(set(EVERY) - {SKILL}) if wanted is None else wanted)
         assert (skill.rules is None) == (wanted is None)
+    at = {s.name: {d.code: d.line for d in s.diagnostics} for s in (*catalog.skills, *catalog.broken)}
+    for name, lines in case.get("lines", {}).items():
+        assert {code: at[name][code] for code in lines} == lines
     for name, body in case.get("body", {}).items():
         skill = catalog.find(name)
         assert skill is not None and skill.load().body == body

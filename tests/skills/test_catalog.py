@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from steward.skills import Catalog, Limits, Places, Shadow, Skill, discover
+from steward.skills.catalog import listed
 from steward.skills.check import check
 from steward.skills.places import FOLDERS
 from steward.skills.report import catalog_lines, catalog_shape, checked_lines, checked_shape
@@ -31,6 +32,15 @@ def test_a_listing_that_fits_has_every_description() -> None:
     listing = catalog_of(3).listing()
     assert listing.splitlines()[0].startswith("- skill-0000: Does thing 0 word")
     assert len(listing.splitlines()) == 3
+
+
+@pytest.mark.parametrize(("count", "budget"), [(3, 8_000), (100, 4_000), (1_000, 2_000)])
+def test_the_names_of_a_listing_can_be_read_back(count: int, budget: int) -> None:
+    catalog = catalog_of(count)
+    found = listed(catalog.listing(budget), catalog)
+    assert set(found) <= {skill.name for skill in catalog.skills} and all(found.values())
+    assert len(found) == count or (budget == 2_000 and len(found) > 100)
+    assert listed(Catalog().listing(), catalog) == {}
 
 
 def test_names_alone_count_the_ones_that_do_not_fit() -> None:
@@ -89,16 +99,14 @@ def test_every_finding_becomes_one_warning(tmp_path: Path) -> None:
 
 def test_the_report_is_json_and_lines_with_the_same_facts(tmp_path: Path) -> None:
     catalog = discover(tree(tmp_path))
-    shape = json.loads(json.dumps(catalog_shape(catalog, ("good",))))
-    assert [(s["name"], s["valid"], s["loaded"]) for s in shape["skills"]] == [
+    good, other, broken = json.loads(json.dumps(catalog_shape(catalog, ("good",))))
+    assert [(s["name"], s["valid"], s["loaded"]) for s in (good, other)] == [
         ("good", True, True),
         ("other", False, False),
     ]
-    assert shape["skills"][0]["allowed_tools"] == ["Read"] and shape["skills"][1]["allowed_tools"] is None
-    assert shape["broken"][0]["diagnostics"][0]["code"] == "no-front-matter"
-    assert shape["shadows"] == [
-        {"name": "good", "used": ".agents/skills/good/SKILL.md", "hidden": ".claude/skills/good/SKILL.md"}
-    ]
+    assert good["allowed_tools"] == ["Read"] and other["allowed_tools"] is None
+    assert broken["diagnostics"][0]["code"] == "no-front-matter" and not broken["loadable"]
+    assert good["shadows"] == [".claude/skills/good/SKILL.md"] and other["shadows"] == []
     text = "\n".join(catalog_lines(catalog, ("good",)))
     assert "good  (project, .agents/skills/good/SKILL.md, loaded)" in text
     assert "[no-front-matter]" in text and "[name-mismatch]" in text and "shadows" in text
@@ -114,7 +122,29 @@ def test_checking_a_repository_finds_its_skills_and_says_whether_all_are_valid(t
         (".claude/skills/good/SKILL.md", True),
     ]
     assert not checked.valid and checked_shape(checked)["valid"] is False
-    assert checked_lines(checked)[-1] == "4 skills checked, 2 invalid."
+    assert checked_lines(checked)[-1] == "4 skills checked, 2 invalid: 2 errors, 1 warning."
+
+
+def test_a_check_names_the_files_that_instructions_name_and_nobody_would_be_given(tmp_path: Path) -> None:
+    body = (
+        "---\nname: one\ndescription: A\n---\n"
+        "[a](references/a.md#part) `references/b.md` `scripts/`\n[web](https://example.org/x.md) [top](#one)\n"
+        "```\n[example](references/in-a-fence.md)\n```\n"
+        "[out](../two/x.md) [spaces](my%20file.md) [gone](gone.md)\n"
+        f"[dot](.env) [link](l/x.md) [long](references/{'x' * 5000}.md) [nul](a%00b)\n"
+    )
+    tree = {"one/SKILL.md": body, "one/references/a.md": "a\n", "one/my file.md": "b\n", "one/.env": "K\n"}
+    build(tmp_path, {**tree, "one/l": {"link": "references"}, "one/references/x.md": "x\n"})
+    (skill,) = check(tmp_path).skills
+    assert [(d.code, d.line, d.sentence.split()[0]) for d in skill.diagnostics] == [
+        ("missing-file", 5, "references/b.md"),
+        ("closed-file", 10, "../two/x.md"),
+        ("missing-file", 10, "gone.md"),
+        ("closed-file", 11, ".env"),
+        ("closed-file", 11, "l/x.md"),
+        ("missing-file", 11, f"references/{'x' * 5000}.md"),
+    ]
+    assert skill.valid
 
 
 def test_checking_takes_one_folder_or_one_file_too(tmp_path: Path) -> None:
