@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from steward.errors import Conflict, NoSuchThing, UsageError
 from steward.proposals import Choice, FileChange, Proposal, between, choose_files, file_diff, with_result
+from steward.workspace import RepoPath
 
 if TYPE_CHECKING:
     from steward.service.changes import Changes
     from steward.service.house import House
+    from steward.service.reading import Kept
     from steward.service.talk import Talk
 
 T = TypeVar("T")
@@ -22,6 +24,9 @@ NAMED = 12
 
 QUOTED = 40
 """Lines of a comment's range that are quoted."""
+
+EDITED = 12_000
+"""Characters of the person's edit that the model is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,20 @@ def _parts(file: FileChange, choice: Choice) -> Iterable[str]:
             yield f"{some}hunk {number + 1} of {len(hunks)} of {file.path} ({hunk.header})"
 
 
-def edit_result(changes: Changes, change: str, stamp: str, path: str, data: bytes, *, limit: int) -> Proposal:
+def edit_result(
+    changes: Changes,
+    change: str,
+    stamp: str,
+    path: str,
+    data: bytes,
+    *,
+    limit: int,
+    told: Callable[[str], str] = str,
+) -> Proposal:
     """The change leaving the person's own bytes at ``path``, under a new stamp; it must be shown again.
 
-    ``limit`` is the most bytes a file of a change may have. Raises ``UsageError`` above it, ``Conflict`` when
+    ``limit`` is the most bytes a file of a change may have. The model is told the edit as a diff, which goes through
+    ``told``. Raises ``UsageError`` above it, ``Conflict`` when
     nothing would be left, ``NoSuchThing``, ``StampMismatch`` or ``WrongStatus``.
     """
     if len(data) > limit:
@@ -111,33 +126,50 @@ def edit_result(changes: Changes, change: str, stamp: str, path: str, data: byte
 
     def tell(before: Proposal, _: Proposal) -> str:
         file = before.file(path)
-        hunks = between(path, file.result if file else None, data).hunks
-        where = ", ".join(hunk.header for hunk in hunks[:NAMED]) or "as a whole"
-        more = f" and {len(hunks) - NAMED} more places" if len(hunks) > NAMED else ""
         return (
-            f"The person edited what {before.id} leaves at {path} with their own hand ({where}{more}, against what you "
-            "proposed). It is still pending with their text, which is not to be undone; "
-            "what you amend goes on from it."
+            f"The person edited what {before.id} leaves at {path} with their own hand. It is still pending with "
+            "their text, which is not to be undone; what you amend goes on from it. Their edit of what you proposed:\n"
+            + told(_edit(path, (file and file.result) or b"", data))
         )
 
     return changes.revise(change, stamp, make, tell)
 
 
-def comment(proposal: Proposal, comments: Sequence[Comment]) -> str:
+def _edit(path: str, theirs: bytes, mine: bytes) -> str:
+    """The person's edit as the hunks of a diff, in at most ``EDITED`` characters."""
+    diff = between(path, theirs, mine)
+    if diff.binary:
+        return f"(bytes that are no text, {len(mine)} of them)"
+    lines: list[str] = []
+    for hunk in diff.hunks:
+        lines.append(hunk.header)
+        lines += (line.sign + (line.text if line.sign == "\\" else _shown(line.raw)) for line in hunk.lines)
+    whole = "\n".join(lines)
+    if len(whole) <= EDITED:
+        return whole
+    shown = whole[:EDITED].rpartition("\n")[0]
+    return f"{shown}\n[{len(lines) - shown.count(chr(10)) - 1} more lines of the diff; readFile shows the result]"
+
+
+def _shown(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").removesuffix("\n")
+
+
+def comment(
+    proposal: Proposal, comments: Sequence[Comment], told: Callable[[str, str], str] = lambda _, text: text
+) -> str:
     """All comments on a change as one message in the person's name: file, side, lines, quoted text, comment.
 
-    Raises ``UsageError`` when there is none, ``NoSuchThing`` for a file that the change does not have.
+    What is quoted of a path goes through ``told`` first. Raises ``UsageError`` when there is none.
     """
     if not comments:
         raise UsageError("There is no comment to send.")
     parts = [f"My comments on {proposal.id} (stamp {proposal.short_stamp}):"]
     for number, said in enumerate(comments, 1):
         file = proposal.file(said.path)
-        if file is None:
-            raise NoSuchThing(f"file of {proposal.id}", said.path)
         lines = f"line {said.first}" if said.first == said.last else f"lines {said.first}-{said.last}"
         side = "as the file is now" if said.side == "base" else "as you propose it"
-        quoted = _quoted(file, said)
+        quoted = told(said.path, _quoted(file, said)) if file else "(no longer in the change)"
         parts.append(f"{number}. {said.path}, {lines} ({said.side}: {side})\n{quoted}\n{said.text.strip()}")
     parts.append(f'Please amend {proposal.id} accordingly (proposePatch with change="{proposal.id}").')
     return "\n\n".join(parts)
@@ -167,14 +199,43 @@ class Revisions:
     async def edit_result(self, change: str, path: str, data: bytes, stamp: str) -> Proposal:
         """Put the person's own bytes in; see ``edit_result``. It has a new stamp and must be reviewed again."""
         limit = self._house.settings.tools.max_file_bytes
+        guarded = self._talk.guarded
         return await self._moving(
-            lambda: edit_result(self._house.changes, change, stamp, path, data, limit=limit)
+            lambda: edit_result(
+                self._house.changes,
+                change,
+                stamp,
+                path,
+                data,
+                limit=limit,
+                told=lambda text: guarded(self._without_keys(path, text)),
+            )
         )
 
     async def comment(self, change: str, comments: Sequence[Comment]) -> str:
         """What to ask next, so that the model hears of the comments: see ``comment``."""
-        message = await asyncio.to_thread(lambda: comment(self._house.changes.find(change), comments))
+        message = await asyncio.to_thread(
+            lambda: comment(self._house.changes.find(change), comments, self._without_keys)
+        )
         return self._talk.guarded(message)
+
+    async def reading(self, change: str) -> Kept | None:
+        """What the person had made of a pending change when they last read it."""
+        from steward.service.reading import find
+
+        return await asyncio.to_thread(lambda: find(self._house.changes.store, change))
+
+    async def keep_reading(self, change: str, kept: Kept) -> None:
+        """Keep what the person makes of a pending change, until it is decided on."""
+        from steward.service.reading import keep
+
+        await asyncio.to_thread(lambda: keep(self._house.changes.store, change, kept))
+
+    def _without_keys(self, path: str, text: str) -> str:
+        """What the model may be told of a file's text, by the person's settings."""
+        from steward.tools.redact import redacted, redacts
+
+        return redacted(text) if redacts(self._house.workspace.policy, RepoPath.parse(path)) else text
 
     async def _moving(self, work: Callable[[], T]) -> T:
         raise NotImplementedError

@@ -12,7 +12,8 @@ from steward.errors import NoSuchThing, WrongStatus
 from steward.proposals import Edit, FileChange, Governing, Proposal, Remains, Status, counts
 from steward.storage.audit import AuditKind, AuditLog
 from steward.storage.clock import days_ago, now
-from steward.storage.database import Database
+from steward.storage.database import Database, parsed
+from steward.storage.readings import ReadingStore, forget, put_aside
 
 FINISHED = ("applied", "discarded", "undone")
 
@@ -23,6 +24,7 @@ class ChangeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.audit = AuditLog(database)
+        self.readings = ReadingStore(database)
         self.recorded: set[int] = set()
         """Numbers of the audit lines that came from here, and not from another process."""
 
@@ -63,6 +65,7 @@ class ChangeStore:
                 return
             if row["stamp"] != proposal.stamp:
                 _write(cursor, proposal)
+            forget(cursor, proposal.id)
             cursor.execute(
                 "UPDATE changes SET status = ?, reason = '', updated = ? WHERE id = ?",
                 (to, now(), proposal.id),
@@ -88,6 +91,33 @@ class ChangeStore:
         """All changes, oldest first."""
         return self._select("status != 'reserved'")
 
+    def listed(self) -> tuple[Proposal, ...]:
+        """All changes, oldest first; finished ones without the bytes of their files, as if these were not kept."""
+        with self._database.read() as cursor:
+            rows = cursor.execute(
+                "SELECT DISTINCT c.id FROM changes c JOIN change_files f ON f.change = c.id "
+                f"WHERE c.status IN {FINISHED} AND NOT EXISTS "
+                "(SELECT 1 FROM change_remains r WHERE r.change = c.id) AND NOT EXISTS "
+                "(SELECT 1 FROM change_sums s WHERE s.change = c.id)"
+            ).fetchall()
+        for row in rows:
+            self._sum_up(str(row["id"]))
+        with self._database.read() as cursor:
+            rows = cursor.execute(
+                "SELECT * FROM changes WHERE status != 'reserved' ORDER BY number"
+            ).fetchall()
+            return tuple(_proposal(cursor, row, whole=row["status"] not in FINISHED) for row in rows)
+
+    def _sum_up(self, change: str) -> None:
+        """Keep what a list shows of a finished change."""
+        proposal = self.get(change)
+        sums = _sums(proposal)
+        with self._database.write() as cursor:
+            # Another process may have done the same, or have stored what is really on the disk.
+            row = cursor.execute("SELECT stamp FROM changes WHERE id = ?", (change,)).fetchone()
+            if row is not None and row["stamp"] == proposal.stamp:
+                cursor.executemany("INSERT OR IGNORE INTO change_sums VALUES (?, ?, ?, ?, ?, ?)", sums)
+
     def move(
         self, change: str, to: Status, *, reason: str = "", allowed: Iterable[Status] = ("pending",)
     ) -> Proposal:
@@ -104,6 +134,8 @@ class ChangeStore:
                 "UPDATE changes SET status = ?, reason = ?, updated = ? WHERE id = ?",
                 (to, clean(reason), now(), change),
             )
+            if to != "pending":
+                forget(cursor, change)
             row = cursor.execute("SELECT * FROM changes WHERE id = ?", (change,)).fetchone()
             proposal = _proposal(cursor, row)
             self._record(cursor, _KINDS[to], proposal)
@@ -159,13 +191,12 @@ class ChangeStore:
             gone.append(str(row["id"]))
         for change in gone:
             self._let_go(change)
+        if gone:
+            self._database.give_back()
         return tuple(gone)
 
     def _let_go(self, change: str) -> None:
-        files = self.get(change).files
-        remains = [
-            (change, n, file.base_sha256, file.result_sha256, *counts(file)) for n, file in enumerate(files)
-        ]
+        remains = _sums(self.get(change))
         with self._database.write() as cursor:
             # Another process may have done the same meanwhile.
             cursor.executemany("INSERT OR IGNORE INTO change_remains VALUES (?, ?, ?, ?, ?, ?)", remains)
@@ -192,6 +223,10 @@ _KINDS: dict[Status, AuditKind] = {
 
 def _write(cursor: sqlite3.Cursor, proposal: Proposal) -> None:
     """Store all of a proposal in place of what stands under its id."""
+    if proposal.status == "pending":
+        put_aside(cursor, proposal.id, proposal.stamp)
+    else:
+        forget(cursor, proposal.id)
     cursor.execute(
         "UPDATE changes SET status = ?, title = ?, created = ?, updated = ?, workspace = ?, "
         "session = ?, model = ?, stamp = ?, reason = ?, notes = ? WHERE id = ?",
@@ -209,6 +244,7 @@ def _write(cursor: sqlite3.Cursor, proposal: Proposal) -> None:
             proposal.id,
         ),
     )
+    cursor.execute("DELETE FROM change_sums WHERE change = ?", (proposal.id,))
     cursor.execute("DELETE FROM change_files WHERE change = ?", (proposal.id,))
     cursor.execute("DELETE FROM change_instructions WHERE change = ?", (proposal.id,))
     cursor.executemany(
@@ -238,14 +274,30 @@ def _write(cursor: sqlite3.Cursor, proposal: Proposal) -> None:
     )
 
 
-def _proposal(cursor: sqlite3.Cursor, row: sqlite3.Row) -> Proposal:
+_WHOLE = (
+    "SELECT f.*, r.change AS pruned, r.base_sha256, r.result_sha256, r.added, r.removed "
+    "FROM change_files f LEFT JOIN change_remains r ON r.change = f.change AND r.position = f.position "
+    "WHERE f.change = ? ORDER BY f.position"
+)
+_SUMMED_UP = (
+    "SELECT f.path, f.action, f.old_path, NULL AS base, NULL AS result, f.base_mode, f.result_mode, '[]' AS edits, "
+    "f.change AS pruned, r.base_sha256, r.result_sha256, r.added, r.removed FROM change_files f JOIN "
+    "(SELECT * FROM change_remains UNION SELECT * FROM change_sums) r "
+    "ON r.change = f.change AND r.position = f.position WHERE f.change = ? ORDER BY f.position"
+)
+
+
+def _sums(proposal: Proposal) -> list[tuple[Any, ...]]:
+    """What is shown of each file without its bytes, as rows."""
+    return [
+        (proposal.id, number, file.base_sha256, file.result_sha256, *counts(file))
+        for number, file in enumerate(proposal.files)
+    ]
+
+
+def _proposal(cursor: sqlite3.Cursor, row: sqlite3.Row, *, whole: bool = True) -> Proposal:
     change = str(row["id"])
-    files = cursor.execute(
-        "SELECT f.*, r.change AS pruned, r.base_sha256, r.result_sha256, r.added, r.removed "
-        "FROM change_files f LEFT JOIN change_remains r ON r.change = f.change AND r.position = f.position "
-        "WHERE f.change = ? ORDER BY f.position",
-        (change,),
-    ).fetchall()
+    files = cursor.execute(_WHOLE if whole else _SUMMED_UP, (change,)).fetchall()
     governing = cursor.execute(
         "SELECT * FROM change_instructions WHERE change = ? ORDER BY position", (change,)
     ).fetchall()
@@ -259,13 +311,13 @@ def _proposal(cursor: sqlite3.Cursor, row: sqlite3.Row) -> Proposal:
         instructions=tuple(Governing(g["file"], g["path"], g["sha256"]) for g in governing),
         session=row["session"],
         model=row["model"],
-        notes=tuple(json.loads(row["notes"])),
+        notes=tuple(parsed(row["notes"])),
         reason=row["reason"],
     )
 
 
 def _file(row: sqlite3.Row) -> FileChange:
-    edits = cast(list[list[Any]], json.loads(row["edits"]))
+    edits = cast(list[list[Any]], parsed(row["edits"]))
     return FileChange(
         path=row["path"],
         action=row["action"],

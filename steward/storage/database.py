@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import json
 import os
-import secrets
 import sqlite3
 import threading
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 from steward.errors import StorageError
 from steward.storage.schema import MIGRATIONS
@@ -17,6 +19,12 @@ APPLICATION = 0x53545752
 """Marks the file as ours ("STWR"), so that another program's database is never written to."""
 
 BUSY_SECONDS = 5.0
+WORTH_GIVING_BACK = 1024 * 1024
+"""Bytes of free pages from which on the file is made smaller."""
+_INCREMENTAL = 2
+
+_WAY_OUT = "move steward.db in the state directory away to start afresh, the repository is not touched."
+_DAMAGED = f"The steward's database is damaged; {_WAY_OUT}"
 
 
 class Database:
@@ -31,7 +39,7 @@ class Database:
         self._lock = threading.RLock()
         with _worded():
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+            self._make_file()
             self._connection = sqlite3.connect(
                 self.file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -40,6 +48,17 @@ class Database:
             except BaseException:
                 self._connection.close()
                 raise
+
+    def _make_file(self) -> None:
+        """Make the file where it is missing; one that cannot be used is named."""
+        try:
+            os.close(os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        except OSError as error:
+            reason = "symbolic link" if error.errno == errno.ELOOP else (error.strerror or "error").lower()
+            raise StorageError(
+                f"{self.file.name} in the state directory cannot be used ({reason}); move it away to start afresh, "
+                "or set STEWARD_STATE_DIR to another directory."
+            ) from error
 
     def _prepare(self) -> None:
         connection = self._connection
@@ -53,9 +72,14 @@ class Database:
                 f"{self.file.name} was written by a newer steward (format {version}, this one knows "
                 f"{len(MIGRATIONS)}); use the newer one."
             )
+        if not version:
+            # Only before the first table is made.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+        # A confined process may make files in the state directory alone, and SQLite's own would stand elsewhere.
+        connection.execute("PRAGMA temp_store = MEMORY")
         if version == len(MIGRATIONS):
             return
         with self.write() as cursor:
@@ -93,16 +117,55 @@ class Database:
             finally:
                 cursor.close()
 
+    def give_back(self) -> None:
+        """Give the space of what was deleted back to the disk, when that is worth it; never raises for the disk."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            free, size = (self._number(name) for name in ("freelist_count", "page_size"))
+            if free * size < WORTH_GIVING_BACK:
+                return
+            if self._number("auto_vacuum") == _INCREMENTAL:
+                # A plain ``execute`` takes one step of it, which is one page.
+                self._connection.executescript("PRAGMA incremental_vacuum")
+            else:
+                # Made before this was asked for at the beginning: written anew as a whole, once.
+                self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                self._connection.execute("VACUUM")
+
+    def _number(self, pragma: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
     def secret(self) -> str:
         """32 random hex digits of this workspace, made once; what carries it cannot be forged by a file."""
-        with self.write() as cursor:
-            cursor.execute("INSERT OR IGNORE INTO facts VALUES ('secret', ?)", (secrets.token_hex(16),))
-            return str(cursor.execute("SELECT value FROM facts WHERE name = 'secret'").fetchone()["value"])
+        wanted = "SELECT value FROM facts WHERE name = 'secret'"
+        with self.read() as cursor:
+            found = cursor.execute(wanted).fetchone()
+        if found is None:
+            import secrets  # here, since it is needed once in the life of a workspace
+
+            with self.write() as cursor:
+                # Another process may have made one meanwhile.
+                cursor.execute("INSERT OR IGNORE INTO facts VALUES ('secret', ?)", (secrets.token_hex(16),))
+                found = cursor.execute(wanted).fetchone()
+        return str(found["value"])
+
+    def check(self) -> str:
+        """The first fault of the whole file, in SQLite's words; empty when there is none."""
+        with self.read() as cursor:
+            found = str(cursor.execute("PRAGMA quick_check(1)").fetchone()[0])
+        return "" if found == "ok" else " ".join(found.split()).rstrip(".")
 
     def close(self) -> None:
         """Give the file back."""
         with self._lock, contextlib.suppress(sqlite3.Error):
             self._connection.close()
+
+
+def parsed(text: str) -> Any:
+    """A JSON text that was stored. Raises ``StorageError`` when it is none any more."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise StorageError(_DAMAGED) from None
 
 
 @contextlib.contextmanager
@@ -125,9 +188,11 @@ def _sentence(error: sqlite3.Error | OSError) -> str:
         case ["READONLY" | "PERM" | "CANTOPEN"]:
             return "The steward's database cannot be written; set STEWARD_STATE_DIR to a directory that can."
         case ["CORRUPT" | "NOTADB"]:
+            return _DAMAGED
+        case ["IOERR"]:
             return (
-                "The steward's database is damaged; move steward.db in the state directory away to start afresh, "
-                "the repository is not touched."
+                f"The steward's database cannot be read or written ({error}); see whether its disk is full or failing, "
+                "or set STEWARD_STATE_DIR to another directory."
             )
         case _:
-            return f"The steward's database failed: {error}."
+            return f"The steward's database failed ({error}); {_WAY_OUT}"

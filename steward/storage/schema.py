@@ -102,4 +102,38 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE sessions ADD COLUMN begins INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE sessions ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
     ),
+    (
+        # What a person makes of a pending change while reading it, and the version that they looked at last when
+        # another one has taken its place.
+        """CREATE TABLE readings (
+            change TEXT PRIMARY KEY REFERENCES changes (id),
+            stamp TEXT NOT NULL,
+            body TEXT NOT NULL
+        ) STRICT""",
+        """CREATE TABLE read_files (
+            change TEXT NOT NULL REFERENCES changes (id),
+            position INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            action TEXT NOT NULL,
+            old_path TEXT,
+            base BLOB,
+            result BLOB,
+            base_mode INTEGER,
+            result_mode INTEGER,
+            PRIMARY KEY (change, position)
+        ) STRICT""",
+    ),
+    (
+        # What a list shows of the files of a finished change, so that it need not read their bytes.
+        """CREATE TABLE change_sums (
+            change TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            base_sha256 TEXT,
+            result_sha256 TEXT,
+            added INTEGER NOT NULL,
+            removed INTEGER NOT NULL,
+            PRIMARY KEY (change, position),
+            FOREIGN KEY (change, position) REFERENCES change_files (change, position)
+        ) STRICT""",
+    ),
 )

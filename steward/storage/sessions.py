@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from steward.conversation import JsonObject, Message, clean, from_json, to_json
-from steward.errors import Conflict, NoSuchThing, UsageError
+from steward.errors import Conflict, NoSuchThing, NothingYet, UsageError
 from steward.storage.clock import days_ago, now
-from steward.storage.database import Database
+from steward.storage.database import Database, parsed
 from steward.storage.finding import found_in
 
 NAMED = 3
@@ -128,6 +128,8 @@ class SessionStore:
                 "DELETE FROM sessions WHERE updated < ? AND id NOT IN (SELECT session FROM messages)",
                 (empty,),
             )
+        if gone:
+            self._database.give_back()
         return tuple(session for session, size in gone if size)
 
     def messages(self, session: str, *, everything: bool = False) -> tuple[Message, ...]:
@@ -142,7 +144,7 @@ class SessionStore:
                 "ORDER BY position",
                 (session, everything),
             ).fetchall()
-        return tuple(from_json(cast(JsonObject, json.loads(row["body"]))) for row in rows)
+        return tuple(from_json(cast(JsonObject, parsed(row["body"]))) for row in rows)
 
     def get(self, session: str) -> SessionRow:
         """The session of that id; ``NoSuchThing`` when there is none."""
@@ -161,7 +163,7 @@ class SessionStore:
         rows = self.all()
         if name is None:
             if not rows:
-                raise NoSuchThing("session", "latest")
+                raise NothingYet("session", "No session is stored in this workspace yet.")
             return rows[0]
         wanted = name.strip().lower()
         exact = [row for row in rows if row.id == wanted]
@@ -202,7 +204,7 @@ class SessionStore:
                     (row.id,),
                 )
                 for stored in bodies:
-                    text = str(json.loads(stored["body"])["text"])
+                    text = str(parsed(stored["body"])["text"])
                     if (place := found_in(text, wanted)) is not None:
                         found.append((row, place))
                         break
@@ -225,7 +227,7 @@ def _row(row: sqlite3.Row) -> SessionRow:
         row["updated"],
         row["model"],
         row["focus"],
-        cast(JsonObject, json.loads(row["state"])),
+        cast(JsonObject, parsed(row["state"])),
         row["size"],
         row["begins"],
         row["parent"],

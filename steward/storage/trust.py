@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from steward.storage.clock import now
 from steward.storage.database import Database
@@ -76,14 +78,25 @@ class TrustStore:
             row = cursor.execute("SELECT 1 FROM facts WHERE name = 'trust-decided'").fetchone()
         return row is not None or self.place() is not None
 
-    def decline(self) -> None:
-        """The person was asked and went on without trusting."""
+    def decline(self, place: Place, digests: Mapping[str, str]) -> None:
+        """The person was asked about these texts (digests by ``kind:path``) and went on without them."""
+        shape = {"path": place.path, "inode": place.inode, "digests": dict(digests)}
         with self._database.write() as cursor:
             cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-decided', 'no')")
+            cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-declined', ?)", (json.dumps(shape),))
 
-    def forget(self) -> None:
-        """Trust nothing here any more."""
+    def declined(self, place: Place) -> Mapping[str, str] | None:
+        """The texts of that very place that the person went on without; ``None`` when they never did."""
+        with self._database.read() as cursor:
+            row = cursor.execute("SELECT value FROM facts WHERE name = 'trust-declined'").fetchone()
+        shape: dict[str, Any] = json.loads(row["value"]) if row is not None else {}
+        if (shape.get("path"), shape.get("inode")) != (place.path, place.inode):
+            return None
+        return dict(shape["digests"])
+
+    def forget(self, place: Place) -> None:
+        """Trust nothing here any more; the person need not be asked again by itself."""
+        self.decline(place, {})
         with self._database.write() as cursor:
-            cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-decided', 'no')")
             cursor.execute("DELETE FROM trust")
             cursor.execute("DELETE FROM trusted_texts")

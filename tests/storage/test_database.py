@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from steward.conversation import User
 from steward.errors import StorageError
-from steward.storage import Database
+from steward.storage import Database, PromptStore, SessionStore
 
 
 def test_the_directory_and_the_file_are_private(tmp_path: Path) -> None:
@@ -109,3 +110,50 @@ def test_six_processes_open_a_new_database_at_once(tmp_path: Path) -> None:
     ]
     ids = [name for process in running for name in process.communicate()[0].split()]
     assert sorted(ids) == [f"change-{n:03d}" for n in range(1, 31)]
+
+
+def test_a_page_that_was_overwritten_is_found_by_the_check(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    assert database.check() == ""
+    database.close()
+    data = bytearray((tmp_path / "steward.db").read_bytes())
+    data[8192:12288] = bytes(4096)
+    (tmp_path / "steward.db").write_bytes(data)
+    database = Database(tmp_path)
+    assert "\n" not in database.check() != ""
+    database.close()
+
+
+@pytest.mark.parametrize("in_its_place", ["directory", "link"])
+def test_what_stands_in_the_place_of_the_database_is_named(tmp_path: Path, in_its_place: str) -> None:
+    if in_its_place == "directory":
+        (tmp_path / "steward.db").mkdir()
+    else:
+        (tmp_path / "steward.db").symlink_to("elsewhere.db")
+    with pytest.raises(StorageError, match=rf"steward\.db .*\(.*{in_its_place}\); move it away"):
+        Database(tmp_path)
+    assert not (tmp_path / "elsewhere.db").exists()
+
+
+def test_a_text_that_is_no_longer_what_was_stored_is_a_damaged_database(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    session = SessionStore(database).create("a model")
+    SessionStore(database).append(session, 0, [User("words")])
+    with database.write() as cursor:
+        cursor.execute("UPDATE messages SET body = '{'")
+    with pytest.raises(StorageError, match="damaged; move"):
+        SessionStore(database).messages(session)
+    with database.write() as cursor:
+        cursor.execute("UPDATE sessions SET state = ?", ("[" * 100_000,))
+    with pytest.raises(StorageError, match="damaged; move"):
+        SessionStore(database).all()
+    database.close()
+
+
+def test_a_table_that_is_gone_is_one_sentence_with_a_way_out(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    with database.write() as cursor:
+        cursor.execute("DROP TABLE prompts")
+    with pytest.raises(StorageError, match=r"failed \(no such table: prompts\); move steward\.db"):
+        PromptStore(database).history(5)
+    database.close()

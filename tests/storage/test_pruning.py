@@ -125,18 +125,17 @@ def test_a_created_and_a_deleted_file_keep_what_they_were(store: ChangeStore, da
     ]
 
 
-def test_the_bytes_are_gone_from_the_rows_and_their_room_is_used_again(
+def test_the_bytes_are_gone_from_the_rows_and_little_room_is_left_unused(
     store: ChangeStore, database: Database
 ) -> None:
     finished(store, database, "applied", days=20, size=2_000_000)
+    grown = sqlite3.connect(database.file).execute("PRAGMA page_count").fetchone()[0]
     store.prune(DAYS, PLENTY)
     raw = sqlite3.connect(database.file)
     assert raw.execute(
         "SELECT count(*) FROM change_files WHERE base IS NOT NULL OR edits != '[]'"
     ).fetchone() == (0,)
-    grown = raw.execute("PRAGMA page_count").fetchone()[0]
-    finished(store, database, "applied", days=1, size=1_900_000)
-    assert raw.execute("PRAGMA page_count").fetchone()[0] <= grown + 8
+    assert raw.execute("PRAGMA page_count").fetchone()[0] < grown / 4
     raw.close()
 
 
@@ -176,3 +175,69 @@ def test_a_change_pruned_meanwhile_keeps_its_digests(tmp_path: Path) -> None:
     assert first.get(old.id).stamp == old.stamp
     one.close()
     two.close()
+
+
+def test_what_was_let_go_makes_the_file_smaller(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    store = ChangeStore(database)
+    for _ in range(4):
+        finished(store, database, "applied", days=DAYS + 1, size=2_000_000)
+    finished(store, database, "applied", days=0)
+    database.close()
+    before = database.file.stat().st_size
+    again = Database(tmp_path)
+    assert len(ChangeStore(again).prune(DAYS, 100_000_000)) == 4
+    again.close()
+    assert before > 6_000_000 > 500_000 > again.file.stat().st_size
+
+
+def test_a_file_from_before_that_was_asked_for_becomes_smaller_too(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "steward.db") as plain:
+        plain.execute("PRAGMA auto_vacuum = NONE")
+        plain.execute("CREATE TABLE other (x)")
+    plain.close()
+    database = Database(tmp_path)
+    store = ChangeStore(database)
+    finished(store, database, "applied", days=DAYS + 1, size=4_000_000)
+    store.prune(DAYS, PLENTY)
+    database.close()
+    assert database.file.stat().st_size < 500_000
+
+
+def test_a_list_of_all_changes_reads_no_bytes_of_finished_ones(
+    store: ChangeStore, database: Database
+) -> None:
+    done = finished(store, database, "applied", days=1)
+    pending = finished(store, database, "pending", days=1)
+    gone = finished(store, database, "discarded", days=DAYS + 1)
+    store.prune(DAYS, PLENTY)
+    first = store.listed()
+    assert [p.id for p in first] == [done.id, pending.id, gone.id]
+    assert [p.stamp for p in first] == [done.stamp, pending.stamp, gone.stamp]
+    assert first[1].files == pending.files
+    (file,) = first[0].files
+    assert file.base is None and file.remains is not None
+    assert (file.base_sha256, file.result_sha256) == (
+        done.files[0].base_sha256,
+        done.files[0].result_sha256,
+    )
+    with database.write() as cursor:
+        cursor.execute(
+            "UPDATE change_files SET base = x'00', edits = 'not json' WHERE change = ?", (done.id,)
+        )
+    assert store.listed() == first
+
+
+def test_what_a_list_shows_is_that_of_the_bytes_on_the_disk(store: ChangeStore, database: Database) -> None:
+    done = finished(store, database, "applied", days=1)
+    store.listed()
+    other = Proposal(
+        id=done.id,
+        title="A change",
+        created=done.created,
+        files=(FileChange("b.txt", "create", None, b"other\n", None, 0o644),),
+        workspace="w" * 16,
+    )
+    store.settle(other, "applied")
+    (shown,) = store.listed()
+    assert shown.stamp == other.stamp and [file.path for file in shown.files] == ["b.txt"]

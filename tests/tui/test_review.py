@@ -119,16 +119,54 @@ async def test_keys_typed_before_the_review_is_drawn_never_apply() -> None:
         assert fake.applied == []
 
 
-async def test_a_sentence_typed_slowly_in_the_wrong_place_does_not_apply() -> None:
+@pytest.mark.parametrize("text", ["essay, may, stay", "say yes", "ok pay", "okay it is away", "I stay"])
+@pytest.mark.parametrize("gap", [0.35, 0.5, 5.0])
+async def test_a_sentence_typed_slowly_in_the_wrong_place_does_not_apply(text: str, gap: float) -> None:
     clock = Clock()
     fake, app = _with_change(clock)
     async with app.run_test(size=(100, 30)) as pilot:
         await begun(pilot)
         await reviewing(pilot)
-        for key in "essay, may, stay":
-            clock.pass_(0.5)
+        for key in text:
+            clock.pass_(gap)
             await pilot.press({" ": "space", ",": "comma"}.get(key, key))
         await pilot.pause(0.05)
+        assert fake.applied == []
+
+
+@pytest.mark.parametrize("key", ["space", "enter", "s", "escape"])
+async def test_a_key_right_after_the_answer_stops_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steward.tui.review.confirm.SETTLE", 60.0)
+    clock = Clock()
+    fake, app = _with_change(clock)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        for letter in "way":
+            clock.pass_(1)
+            await pilot.press(letter)
+            await pilot.pause()
+        await until_seen(pilot, "Any key now stops it.")
+        await pilot.press(key)
+        await until_seen(pilot, "A key came right after y; nothing was written.")
+        assert _confirm(app).deed is None and fake.applied == []
+
+
+async def test_after_keys_that_mean_nothing_a_decision_takes_its_key_twice() -> None:
+    clock = Clock()
+    fake, app = _with_change(clock)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        await pilot.press("t")
+        for key in ("a", "d", "a"):
+            clock.pass_(60)
+            await pilot.press(key)
+            await until_seen(pilot, "press this one once more")
+            assert _confirm(app).deed is None and "Why discard" not in seen(app)
+        await _asked(pilot, app, clock)
+        await pilot.press("escape", "t", "down")
+        await _asked(pilot, app, clock)
         assert fake.applied == []
 
 
@@ -220,6 +258,8 @@ async def test_a_change_amended_while_it_is_read_is_shown_anew_and_says_so() -> 
         await pilot.pause(0.05)
         assert fake.applied == []
         clock.pass_(1)
+        await pilot.press("a")
+        await until_seen(pilot, "press this one once more")
         await _asked(pilot, app, clock)
         clock.pass_(1)
         await pilot.press("y")
@@ -355,6 +395,37 @@ async def test_searching_finds_and_walks_the_hits() -> None:
         await typed(pilot, "nowhere")
         await pilot.press("enter")
         await until_seen(pilot, "is not in this change")
+
+
+async def test_what_is_typed_in_one_burst_with_the_key_that_opens_a_line_goes_into_the_line() -> None:
+    fake = FakeSteward()
+    fake.put(proposal(1, create("a.txt", "".join(lines(300)))))
+    app = StewardApp(fake.as_steward(), now=Clock())
+    async with app.run_test(size=(90, 24)) as pilot:
+        await begun(pilot)
+        screen = await reviewing(pilot)
+        for key in (
+            "j",
+            "j",
+            "slash",
+            *"linx27",
+            "enter",
+            "slash",
+            *"line",
+            "space",
+            *"27",
+            "enter",
+            "j",
+            "c",
+            *"axe",
+            "enter",
+        ):
+            app.post_message(events.Key(key, {"slash": "/", "space": " ", "enter": "\r"}.get(key, key)))
+        view = screen.query_one(DiffView)
+        await until_seen(pilot, "· axe")
+        assert view.hits[1] == 11 and "without" not in seen(app) and fake.applied == []
+        assert isinstance(row := view.rows[view.cursor], CodeRow) and row.new is not None
+        assert row.new.text == "line 28"
 
 
 async def test_context_widens_to_the_whole_file_with_the_cursor_on_its_line() -> None:

@@ -9,7 +9,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from steward.tui import sentences
-from steward.tui.lines import Line, pad, plain, shorten, width_of
+from steward.tui.lines import Line, pad, plain, shorten, width_of, wrap
 from steward.tui.looks import looks_for
 
 if TYPE_CHECKING:
@@ -66,24 +66,35 @@ class Title(Widget, can_focus=False):
 
 
 class Place(Widget, can_focus=False):
-    """One line that says where in the change the cursor is, or what a key could not do."""
+    """Says where in the change the cursor is, or what a key could not do, on as many lines as that takes."""
 
     DEFAULT_CSS = "Place { height: 1; width: 1fr; }"
 
     def __init__(self) -> None:
         super().__init__()
         self.where = ""
-        self.told = ""
+        self._told = ""
 
     def say(self, sentence: str) -> None:
-        """Something that a key could not do; it stays until the cursor moves."""
-        self.told = sentence
+        """Something that a key could not do; it stays until the cursor moves. Empty takes it back."""
+        self._told = sentence
+        self._fit()
         self.refresh()
+
+    def _fit(self) -> None:
+        self.styles.height = len(self._lines(max(self.screen.size.width, 20)))
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _lines(self, width: int) -> list[Line]:
+        looks = looks_for(self)
+        if not self._told:
+            return [[Segment(" " + shorten(self.where, width - 2), looks.muted)]]
+        mark, margin = [Segment(" ▲ ", looks.warning)], [Segment("   ", looks.base)]
+        return wrap([Segment(plain(self._told), looks.base)], width - 1, mark, margin)
 
     def render_line(self, y: int) -> Strip:
         looks, width = looks_for(self), self.size.width
-        if self.told:
-            line = [Segment(" ▲ ", looks.warning), Segment(shorten(plain(self.told), width - 4), looks.base)]
-        else:
-            line = [Segment(" " + shorten(self.where, width - 2), looks.muted)]
-        return Strip(pad(line, width, looks.base))
+        lines = self._lines(width)
+        return Strip(pad(lines[y] if y < len(lines) else [], width, looks.base))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -11,10 +12,16 @@ from textual.widget import Widget
 from steward.tui.lines import Line, pad, plain, wrap
 from steward.tui.looks import looks_for
 
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
 Deed = Literal["apply", "undo"]
 
 LEFT_FOR_DIFF = 5
 """Lines of the screen that the question leaves for the rest, however much it has to say."""
+
+SETTLE = 0.6
+"""Seconds without another key after the answer before it counts: a word that ends in it goes on with some key."""
 
 ROOMY = 20
 """From this height on the question stands free."""
@@ -34,11 +41,13 @@ class Confirm(Widget, can_focus=False):
         self._facts = ""
         self._warnings: tuple[str, ...] = ()
         self._told = ""
+        self._answered: Timer | None = None
 
     def ask(self, deed: Deed, facts: str, warnings: tuple[str, ...]) -> None:
         """Put the question."""
         self.deed, self._facts, self._warnings, self._told = deed, facts, warnings, ""
         self.drawn = None
+        self._forget_answer()
         self.display = True
         self._fit()
 
@@ -48,8 +57,24 @@ class Confirm(Widget, can_focus=False):
             self._told = sentence
             self._fit()
 
+    @property
+    def answered(self) -> bool:
+        """Whether the answer was given and waits for a moment without another key."""
+        return self._answered is not None
+
+    def answer(self, do: Callable[[], object]) -> None:
+        """The answer was given: ``do`` it when no other key has come for a moment."""
+        self.tell("Any key now stops it.")
+        self._answered = self.set_timer(SETTLE, do)
+
+    def _forget_answer(self) -> None:
+        if self._answered is not None:
+            self._answered.stop()
+            self._answered = None
+
     def close(self) -> None:
-        """Take the question away."""
+        """Take the question away, and with it an answer that has not counted yet."""
+        self._forget_answer()
         self.deed, self.drawn = None, None
         self.display = False
 

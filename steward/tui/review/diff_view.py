@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -16,13 +15,23 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from steward.tui.highlight import Token
 from steward.tui.keys import DIFF, bindings
 from steward.tui.lines import Line
 from steward.tui.looks import Looks, looks_for
-from steward.tui.review.colours import Side
+from steward.tui.review.colours import Colours
+from steward.tui.review.finding import Finding
 from steward.tui.review.paint import Brush, Shape, height, paint, with_edge
-from steward.tui.review.rows import CodeRow, CommentRow, FileRow, HunkRow, Row, TextRow, rows_of
+from steward.tui.review.rows import (
+    CodeRow,
+    CommentRow,
+    FileRow,
+    HunkRow,
+    IndexRow,
+    Row,
+    TextRow,
+    near,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from steward.proposals.diff import FileDiff
@@ -77,26 +86,29 @@ class DiffView(ScrollView, can_focus=True):
         self._shape = Shape(0, False, 3)
         self._painted: dict[int, list[Line]] = {}
         self._painted_for: Looks | None = None
-        self._sides: dict[tuple[int, bool], Side] = {}
-        self._uncoloured: set[tuple[int, bool, int]] = set()
+        self._colours = Colours()
         self._colouring = False
         self._about: list[TextRow] | None = None
-        self._pattern: re.Pattern[str] | None = None
-        self._hits: list[int] = []
+        self._finding = Finding()
 
     # What is shown
 
-    def show(self, review: Review, reading: Reading) -> None:
-        """Show a review from its top, with the context it came with."""
+    def show(self, review: Review, reading: Reading, place: Row | None = None) -> None:
+        """Show a review with the context it came with, from its top or with the cursor at ``place``."""
         self.review, self.reading = review, reading
         self.since, self.mark = False, None
         self.cursor = 0
         self.context = 3
         self._diffs, self._about = review.diffs, None
-        self._sides = {}
+        self._colours = Colours(self._diffs)
         self._rebuild()
         self.scroll_to(y=0, animate=False, immediate=True)
-        self.call_after_refresh(lambda: self.post_message(self.Drawn()))
+        self.call_after_refresh(lambda: self._shown(place))
+
+    def _shown(self, place: Row | None) -> None:
+        if place is not None:
+            self._put(near(self._rows, place, self.cursor), top=True)
+        self.post_message(self.Drawn())
 
     @property
     def is_split(self) -> bool:
@@ -117,27 +129,24 @@ class DiffView(ScrollView, can_focus=True):
         """Make the rows again, the cursor staying on its line if it can."""
         if self.review is None:
             return
-        kept = self._rows[self.cursor] if self.cursor < len(self._rows) else None
+        kept = self.place
         comments = self.reading.comments if self.reading is not None else ()
         self._rows = rows_of(self.review, self._diffs, self.is_split, comments, self._about)
         self.mark = None
-        if isinstance(kept, CodeRow):
-            self.cursor = self._near(kept)
-        else:
-            self.cursor = min(self.cursor, max(len(self._rows) - 1, 0))
+        self.cursor = near(self._rows, kept, self.cursor)
         self._lay_out()
-        self._search_again()
+        self._finding.again(self._rows)
 
-    def _near(self, kept: CodeRow) -> int:
-        old_no = kept.old.old_no if kept.old else None
-        new_no = kept.new.new_no if kept.new else None
-        for index, row in enumerate(self._rows):
-            if isinstance(row, CodeRow) and row.file == kept.file:
-                if new_no is not None and row.new is not None and row.new.new_no == new_no:
-                    return index
-                if new_no is None and row.old is not None and row.old.old_no == old_no:
-                    return index
-        return min(self.cursor, max(len(self._rows) - 1, 0))
+    @property
+    def place(self) -> Row | None:
+        """The row that the cursor is to be found near again; for a hunk what it begins to change."""
+        if self.cursor >= len(self._rows):
+            return None
+        row = self._rows[self.cursor]
+        if isinstance(row, HunkRow):
+            below = (r for r in self._rows[self.cursor :] if isinstance(r, CodeRow) and r.old is not r.new)
+            return next(below, row)
+        return row
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
@@ -187,11 +196,13 @@ class DiffView(ScrollView, can_focus=True):
             self._diffs, told = self.reading.since()
             head = f"Only what changed since you looked at {self.reading.before.short_stamp}:"
             self._about = [TextRow(head, "warning"), *(TextRow(text, "note") for text in told)]
-        self._sides = {}
+        self._colours = Colours(self._diffs)
         self.cursor = 0
         self._rows = []
         self._rebuild()
         self.scroll_to(y=0, animate=False, immediate=True)
+        if not since:
+            self.begin()
         self.post_message(self.Moved())
 
     def action_sides(self) -> None:
@@ -248,7 +259,7 @@ class DiffView(ScrollView, can_focus=True):
 
     def lines_at(self, row: Row) -> Sequence[DiffLine]:
         """The lines of the hunk or the file that a row stands in."""
-        if self.reading is None or isinstance(row, TextRow | FileRow | CommentRow):
+        if self.reading is None or isinstance(row, TextRow | IndexRow | FileRow | CommentRow):
             return ()
         if isinstance(row, HunkRow):
             return self._diffs[row.file].hunks[row.hunk].lines
@@ -258,10 +269,10 @@ class DiffView(ScrollView, can_focus=True):
     def _is_out(self, file: int, line: DiffLine | None) -> bool:
         return not self.since and self.reading is not None and self.reading.parts.is_out(file, line)
 
-    def _taken(self, row: FileRow | HunkRow) -> Taken:
+    def _taken(self, row: FileRow | IndexRow | HunkRow) -> Taken:
         if self.since or self.reading is None:
             return "whole"
-        if isinstance(row, FileRow):
+        if isinstance(row, FileRow | IndexRow):
             return self.reading.parts.taken_file(row.file)
         return self.reading.parts.taken(row.file, self._diffs[row.file].hunks[row.hunk].lines)
 
@@ -272,12 +283,15 @@ class DiffView(ScrollView, can_focus=True):
 
     def move_to(self, row: int, *, top: bool = False) -> None:
         """Put the cursor on a row; with ``top`` near the top of the view."""
+        self._put(row, top=top)
+        self.post_message(self.Moved())
+
+    def _put(self, row: int, *, top: bool = False) -> None:
         self.cursor = min(max(row, 0), max(len(self._rows) - 1, 0))
         if top:
             self.scroll_to(y=max(self._starts[self.cursor] - 2, 0), animate=False, immediate=True)
         self._keep_in_view()
         self.refresh()
-        self.post_message(self.Moved())
 
     def _keep_in_view(self) -> None:
         if len(self._starts) <= self.cursor + 1:
@@ -312,15 +326,38 @@ class DiffView(ScrollView, can_focus=True):
         self.move_to(len(self._rows) - 1 if end else 0)
 
     def action_hunk(self, step: int) -> None:
-        """To the next or previous hunk."""
-        self._to_kind(HunkRow, step)
+        """To the next or previous hunk; where the hunks have grown together, to what each changes first."""
+        if self.context == 3 or self.reading is None:
+            self._to(step, [i for i, row in enumerate(self._rows) if isinstance(row, HunkRow)])
+        else:
+            self._to(step, self.reading.parts.beginnings(self._rows))
 
     def action_file(self, step: int) -> None:
         """To the next or previous file."""
-        self._to_kind(FileRow, step)
+        self._to(step, [i for i, row in enumerate(self._rows) if isinstance(row, FileRow)])
 
-    def _to_kind(self, kind: type[HunkRow] | type[FileRow], step: int) -> None:
-        found = [index for index, row in enumerate(self._rows) if isinstance(row, kind)]
+    def action_go(self) -> None:
+        """From the list at the top to the file's first hunk; elsewhere to the list."""
+        row = self._rows[self.cursor] if self._rows else None
+        if isinstance(row, IndexRow):
+            wanted = [
+                i for i, r in enumerate(self._rows) if isinstance(r, FileRow | HunkRow) and r.file == row.file
+            ]
+            self.move_to(wanted[1] if len(wanted) > 1 else wanted[0], top=True)
+            return
+        file = max(row.file, 0) if row is not None else 0
+        found = (i for i, r in enumerate(self._rows) if isinstance(r, IndexRow) and r.file == file)
+        self.move_to(next(found, 0))
+
+    def begin(self) -> None:
+        """Put the cursor on the first hunk if that can be seen, else on the first file of the list."""
+        first = next((i for i, row in enumerate(self._rows) if isinstance(row, HunkRow)), 0)
+        if len(self._starts) > first + 1 and self._starts[first + 1] > self.size.height:
+            first = next((i for i, row in enumerate(self._rows) if isinstance(row, IndexRow)), first)
+        self.cursor = first
+        self.refresh()
+
+    def _to(self, step: int, found: list[int]) -> None:
         ahead = (
             [index for index in found if index > self.cursor]
             if step > 0
@@ -337,63 +374,25 @@ class DiffView(ScrollView, can_focus=True):
     # Searching
 
     def search(self, text: str) -> int:
-        """Find ``text`` (case counts only if it has capitals) and go to the first hit below; how many there are."""
-        self._pattern = None
-        if text:
-            self._pattern = re.compile(re.escape(text), 0 if text != text.lower() else re.IGNORECASE)
-        self._search_again()
+        """Find ``text`` and go to the first hit from the cursor on; how many there are."""
+        self._finding.look_for(text, self._rows)
         self._painted.clear()
-        if self._hits:
-            here = next((hit for hit in self._hits if hit >= self.cursor), self._hits[0])
-            self.move_to(here)
+        if hits := self._finding.hits:
+            self.move_to(self._finding.next(self.cursor - 1, 1))
         self.refresh()
-        return len(self._hits)
+        return len(hits)
 
     @property
     def hits(self) -> tuple[int, int]:
         """Which hit the cursor is on, from 1 (0 for none), and how many rows have one."""
-        place = self._hits.index(self.cursor) + 1 if self.cursor in self._hits else 0
-        return place, len(self._hits)
+        return self._finding.place(self.cursor)
 
     def action_hit(self, step: int) -> None:
         """To the next or previous row that was found."""
-        if not self._hits:
-            return
-        if step > 0:
-            self.move_to(next((hit for hit in self._hits if hit > self.cursor), self._hits[0]))
-        else:
-            self.move_to(next((hit for hit in reversed(self._hits) if hit < self.cursor), self._hits[-1]))
-
-    def _search_again(self) -> None:
-        self._hits = []
-        if self._pattern is None:
-            return
-        for index, row in enumerate(self._rows):
-            if isinstance(row, CodeRow):
-                lines = (row.old, row.new) if row.old is not row.new else (row.old,)
-                if any(line is not None and self._pattern.search(line.text) for line in lines):
-                    self._hits.append(index)
-            elif (isinstance(row, FileRow) and self._pattern.search(row.path)) or (
-                isinstance(row, CommentRow) and self._pattern.search(row.text)
-            ):
-                self._hits.append(index)
-
-    def _matches(self, text: str) -> list[tuple[int, int]]:
-        return [match.span() for match in self._pattern.finditer(text)] if self._pattern is not None else []
+        if self._finding.hits:
+            self.move_to(self._finding.next(self.cursor, step))
 
     # Drawing
-
-    def _tokens(self, file: int, old: bool, number: int) -> Sequence[Token]:
-        side = self._sides.get((file, old))
-        if side is None:
-            change = self._diffs[file].change
-            side = Side(change.base if old else change.result, change.source if old else change.path)
-            self._sides[file, old] = side
-        tokens = side.tokens(number)
-        if tokens is None:
-            self._uncoloured.add((file, old, number))
-            return ()
-        return tokens
 
     def _line(self, y: int) -> tuple[Line, bool]:
         if y >= self._starts[-1] or not self._rows:
@@ -403,12 +402,17 @@ class DiffView(ScrollView, can_focus=True):
         if lines is None:
             if len(self._painted) > KEPT:
                 self._painted.clear()
-            missing = len(self._uncoloured)
+            misses = self._colours.misses
             brush = Brush(
-                self._shape, looks_for(self), self._tokens, self._matches, self._is_out, self._taken
+                self._shape,
+                looks_for(self),
+                self._colours.tokens,
+                self._finding.spans,
+                self._is_out,
+                self._taken,
             )
             lines = paint(self._rows[index], brush)
-            if len(self._uncoloured) == missing:
+            if self._colours.misses == misses:
                 self._painted[index] = lines
         at = y - self._starts[index]
         first, last = self._range()
@@ -422,7 +426,7 @@ class DiffView(ScrollView, can_focus=True):
         line, here = self._line(y + self.scroll_offset.y)
         if here and line:
             line = with_edge(line, looks)
-        if self._uncoloured and not self._colouring:
+        if self._colours.missing and not self._colouring:
             self._colouring = True
             self.call_later(self._start_colouring)
         return Strip(line).adjust_cell_length(self.size.width, looks.base)
@@ -431,19 +435,8 @@ class DiffView(ScrollView, can_focus=True):
         self.run_worker(self._colour(), group="colour", exit_on_error=False)
 
     async def _colour(self) -> None:
-        """Colour what was drawn without colours, a window at a time, and draw it again."""
         try:
-            while self._uncoloured:
-                file, old, number = self._uncoloured.pop()
-                side = self._sides.get((file, old))
-                if side is not None and side.tokens(number) is None:
-                    await asyncio.to_thread(side.colour, number)
-                if side is not None:
-                    self._uncoloured = {
-                        item
-                        for item in self._uncoloured
-                        if self._sides[item[0], item[1]].tokens(item[2]) is None
-                    }
+            await self._colours.catch_up()
         finally:
             self._colouring = False
         self.refresh()

@@ -12,11 +12,11 @@ from rich.segment import Segment
 from rich.style import Style
 
 from steward.tui.highlight import Token
-from steward.tui.lines import TAB, fold, fold_height, pad, plain, shorten_path, width_of, wrap
+from steward.tui.lines import TAB, fold, fold_height, pad, plain, shorten, shorten_path, width_of, wrap
 from steward.tui.lines import Line as ScreenLine
 from steward.tui.looks import Looks
 from steward.tui.marks import pieces
-from steward.tui.review.rows import CodeRow, CommentRow, FileRow, HunkRow, Row, TextRow
+from steward.tui.review.rows import CodeRow, CommentRow, FileRow, HunkRow, IndexRow, Row, TextRow
 
 if TYPE_CHECKING:
     from steward.proposals.diff import Line
@@ -42,7 +42,7 @@ class Brush:
     """Where a search finds something in a text."""
     is_out: Callable[[int, Line | None], bool]
     """Whether a line of a file is left out of the change."""
-    taken: Callable[[FileRow | HunkRow], Taken]
+    taken: Callable[[FileRow | IndexRow | HunkRow], Taken]
     """How much of a file or hunk is taken."""
 
 
@@ -101,15 +101,12 @@ def paint(row: Row, brush: Brush) -> list[ScreenLine]:
             return _text(row, shape, looks)
         case FileRow():
             return [_file(row, shape, looks, brush.taken(row))]
+        case IndexRow():
+            return [_listed(row, shape, looks, brush.taken(row))]
         case CommentRow():
             return _said(row, shape, looks)
         case HunkRow():
-            text = f" {row.header}"
-            note = f"hunk {row.hunk + 1} of {row.of} " if row.of > 1 else ""
-            chip = LEFT[brush.taken(row)]
-            gap = max(shape.width - len(text) - len(note) - len(chip), 1)
-            left = [Segment(chip, looks.chip_warning)] if chip else []
-            return [[Segment(text + " " * gap, looks.hunk), *left, Segment(note, looks.hunk)]]
+            return [_hunk(row, shape, looks, brush.taken(row))]
         case CodeRow():
             if shape.split:
                 return _both(row, brush)
@@ -122,6 +119,20 @@ def paint(row: Row, brush: Brush) -> list[ScreenLine]:
                 [*_numbers(row, line, shape, looks, out, first=index == 0), *part]
                 for index, part in enumerate(body)
             ]
+
+
+def _hunk(row: HunkRow, shape: Shape, looks: Looks, taken: Taken) -> ScreenLine:
+    text, chip = f" {row.header} ", LEFT[taken]
+    note = f"hunk {row.hunk + 1} of {row.of} " if row.of > 1 else ""
+    within = shorten(plain(row.within), max(shape.width - len(text) - len(note) - len(chip) - 2, 0))
+    gap = max(shape.width - len(text) - cell_len(within) - len(note) - len(chip), 1)
+    left = [Segment(chip, looks.chip_warning)] if chip else []
+    return [
+        Segment(text, looks.hunk),
+        Segment(within + " " * gap, looks.hunk + Style(italic=True)),
+        *left,
+        Segment(note, looks.hunk),
+    ]
 
 
 def _text(row: TextRow, shape: Shape, looks: Looks) -> list[ScreenLine]:
@@ -146,10 +157,39 @@ def _said(row: CommentRow, shape: Shape, looks: Looks) -> list[ScreenLine]:
     return [pad(line, shape.width, looks.user) for line in wrap(spans, shape.width - 1, mark, margin)]
 
 
-def _file(row: FileRow, shape: Shape, looks: Looks, taken: Taken) -> ScreenLine:
-    word = {"create": "new", "delete": "deleted", "rename": "renamed", "modify": "changed"}.get(
-        row.action, row.action
+ROOMY = 60
+"""From this width on the list of files names what happens to each in a word."""
+
+ACTIONS = {"create": "new", "delete": "deleted", "rename": "renamed", "modify": "changed"}
+
+
+def _listed(row: IndexRow, shape: Shape, looks: Looks, taken: Taken) -> ScreenLine:
+    """A file of the list: what happens to it, its path, and how much of it."""
+    plus, minus, chip = f"+{row.added}", f"−{row.removed}", LEFT[taken]
+    mark = Segment(" ▲ " if row.warned else "   ", looks.warning)
+    action = ACTIONS.get(row.action, row.action)
+    word = Segment(f"{action:<8}" if shape.width >= ROOMY else f"{action[:1]} ", looks.faint)
+    path = f"{plain(row.old_path)} → {plain(row.path)}" if row.old_path else plain(row.path)
+    room = shape.width - len(chip) - len(plus) - len(minus) - len(word.text) - 7
+    style = looks.muted if taken == "none" else looks.base
+    left = [mark, word, Segment(shorten_path(path, max(room, 8)), style)]
+    gap = max(shape.width - width_of(left) - len(chip) - len(plus) - len(minus) - 3, 1)
+    right = [Segment(chip, looks.chip_warning)] if chip else []
+    return pad(
+        [
+            *left,
+            Segment(" " * gap, looks.base),
+            *right,
+            Segment(f" {plus} ", looks.ok),
+            Segment(f"{minus} ", looks.error),
+        ],
+        shape.width,
+        looks.base,
     )
+
+
+def _file(row: FileRow, shape: Shape, looks: Looks, taken: Taken) -> ScreenLine:
+    word = ACTIONS.get(row.action, row.action)
     counts = f"+{row.added} −{row.removed} "
     chip = LEFT[taken]
     room = shape.width - len(counts) - len(word) - len(chip) - 6
@@ -282,7 +322,8 @@ def _body(line: Line, file: int, old: bool, room: int, brush: Brush) -> list[Scr
     text = line.text
     number = line.old_no if old else line.new_no
     cells = None if text.isascii() and text.isprintable() and line.ending != "\r\n" else _cells(line)
-    kinds = brush.tokens(file, old, number) if number and not out else ()
+    coloured = not out and (looks.tinted or line.sign == " ")
+    kinds = brush.tokens(file, old, number) if number and coloured else ()
     spans = line.spans
     found = brush.matches(text)
     cuts = {0, len(text)}

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from steward.tui import sentences
+from steward.tui.review.rows import CodeRow
 
 if TYPE_CHECKING:
     from steward.proposals import Choice
     from steward.proposals.diff import FileDiff, Hunk, Line
+    from steward.tui.review.rows import Row
 
 Taken = Literal["whole", "part", "none"]
 
@@ -22,6 +24,21 @@ class Parts:
         self._out: set[tuple[int, str, int]] = set()
         self._files_out: set[int] = set()
         """Files that have no lines and are left out."""
+
+    @property
+    def lines_out(self) -> tuple[tuple[int, str, int], ...]:
+        """The lines that are left out: file, sign, and number on the side of that sign."""
+        return tuple(sorted(self._out))
+
+    @property
+    def files_out(self) -> tuple[int, ...]:
+        """The files without lines that are left out."""
+        return tuple(sorted(self._files_out))
+
+    def restore(self, lines: Iterable[tuple[int, str, int]], files: Iterable[int]) -> None:
+        """Leave out what was left out before, of the same version."""
+        self._out = set(lines)
+        self._files_out = set(files)
 
     def is_out(self, file: int, line: Line | None) -> bool:
         """Whether a line is left out."""
@@ -53,6 +70,20 @@ class Parts:
             if line.new_no and hunk.new_start <= line.new_no < hunk.new_start + hunk.new_lines:
                 return hunk
         return None
+
+    def beginnings(self, rows: Sequence[Row]) -> list[int]:
+        """Where each hunk begins to change something, among rows that may show more context."""
+        first = {
+            next(key for line in hunk.lines if (key := _key(file, line)) is not None)
+            for file, diff in enumerate(self._diffs)
+            for hunk in diff.hunks
+        }
+        return [
+            index
+            for index, row in enumerate(rows)
+            if isinstance(row, CodeRow)
+            and any(line is not None and _key(row.file, line) in first for line in (row.old, row.new))
+        ]
 
     def toggle(self, file: int, lines: Iterable[Line]) -> bool:
         """Leave these lines out, or take them again if all of them are out; whether there was anything to do."""

@@ -1,7 +1,8 @@
-"""What one person has made of each change while reading it, kept for as long as the screen runs."""
+"""What one person has made of each change while reading it."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -11,8 +12,11 @@ from steward.tui.review.parts import Parts
 if TYPE_CHECKING:
     from steward.proposals import Proposal
     from steward.proposals.diff import FileDiff
+    from steward.service import Steward
+    from steward.service.reading import Kept
     from steward.service.revising import Comment
     from steward.service.views import Review
+    from steward.tui.review.rows import Row
 
 
 @dataclass(slots=True)
@@ -25,6 +29,8 @@ class Reading:
     """What it was when it was looked at under another stamp; ``None`` when it never was."""
     comments: list[Comment] = field(default_factory=list["Comment"])
     """Not sent yet."""
+    place: Row | None = None
+    """Where the cursor stood."""
 
     def since(self) -> tuple[tuple[FileDiff, ...], tuple[str, ...]]:
         """What changed since the last look: files whose result is another one, and sentences about the rest."""
@@ -51,12 +57,14 @@ class Reading:
 
 
 class Readings:
-    """Every change that was looked at."""
+    """Every change that was looked at; what was made of a pending one outlives the program."""
 
     def __init__(self) -> None:
         self._by_change: dict[str, Reading] = {}
+        self._unkept: set[str] = set()
+        self._keeping = asyncio.Lock()
 
-    def of(self, review: Review) -> Reading:
+    async def of(self, review: Review, steward: Steward) -> Reading:
         """What is known of a change that is looked at now; a new stamp begins anew, but for the comments."""
         proposal = review.proposal
         known = self._by_change.get(proposal.id)
@@ -67,8 +75,34 @@ class Readings:
         if known is not None:
             made.before = known.proposal
             made.comments = [_moved(c, known.proposal, proposal) for c in known.comments]
+        elif (kept := await steward.reading(proposal.id)) is not None:
+            _restore(made, kept)
         self._by_change[proposal.id] = made
         return made
+
+    async def keep(self, steward: Steward, change: str) -> None:
+        """Keep what was made of a change; of calls that come meanwhile the last one counts."""
+        if change in self._unkept:
+            return
+        self._unkept.add(change)
+        async with self._keeping:
+            self._unkept.discard(change)
+            from steward.service.reading import Kept
+
+            reading = self._by_change[change]
+            parts, comments = reading.parts, tuple(reading.comments)
+            kept = Kept(reading.proposal.stamp, parts.lines_out, parts.files_out, comments)
+            await steward.keep_reading(change, kept)
+
+
+def _restore(made: Reading, kept: Kept) -> None:
+    """Go on from what was kept, of this version or of the one before it."""
+    made.before = kept.before
+    made.comments = list(kept.comments)
+    if kept.stamp == made.proposal.stamp:
+        made.parts.restore(kept.lines, kept.files)
+    elif kept.before is not None:
+        made.comments = [_moved(c, kept.before, made.proposal) for c in kept.comments]
 
 
 def lines_of(proposal: Proposal, comment: Comment) -> Sequence[bytes]:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import SuspendNotSupported
 from textual.message import Message
-from textual.screen import Screen
 
+from steward.errors import StewardError
 from steward.tui import sentences
 from steward.tui.lines import plain
 from steward.tui.review import editor
+from steward.tui.review.asking import Asking
 from steward.tui.review.bars import Place
 from steward.tui.review.diff_view import DiffView
-from steward.tui.review.rows import CodeRow, CommentRow, FileRow, TextRow
+from steward.tui.review.rows import CodeRow, CommentRow, FileRow, IndexRow, TextRow
 
 if TYPE_CHECKING:
+    from steward.confine.outside import Outside
     from steward.service import Steward
     from steward.service.revising import Comment
     from steward.service.views import Review
     from steward.tui.keyboard import Keyboard
-    from steward.tui.review.reading import Reading
+    from steward.tui.review.reading import Reading, Readings
 
 
-class Rework(Screen[None]):
+class Rework(Asking):
     """The half of the review that makes another change of this one; nothing in it can write to the workspace."""
 
     class Ask(Message):
@@ -36,6 +39,7 @@ class Rework(Screen[None]):
 
     _steward: Steward
     _keyboard: Keyboard
+    _readings: Readings
     review: Review | None
     reading: Reading | None
 
@@ -47,12 +51,21 @@ class Rework(Screen[None]):
     async def _load(self) -> None:
         raise NotImplementedError
 
-    def _open_input(self, purpose: str, hint: str, value: str = "") -> None:
-        raise NotImplementedError
-
     def _reworked(self) -> None:
         """Bars and keys are to say how things stand."""
         raise NotImplementedError
+
+    def _keep(self) -> None:
+        """Keep what the person has made of the change, also when the screen is left or killed meanwhile."""
+        self.app.run_worker(self._kept(), group="keep", exit_on_error=False)  # pyright: ignore[reportUnknownMemberType]
+
+    async def _kept(self) -> None:
+        if self.review is not None and self.review.proposal.status == "pending":
+            try:
+                await self._readings.keep(self._steward, self.review.proposal.id)
+            except StewardError as error:
+                if self.is_mounted:
+                    self._say(str(error))
 
     def _say(self, sentence: str) -> None:
         self.query_one(Place).say(sentence)
@@ -82,7 +95,7 @@ class Rework(Screen[None]):
         if found is None or not view.rows:
             return
         row = view.rows[view.cursor]
-        if isinstance(row, FileRow) or (isinstance(row, TextRow) and row.file >= 0):
+        if isinstance(row, FileRow | IndexRow) or (isinstance(row, TextRow) and row.file >= 0):
             done = found.parts.toggle_file(row.file)
         elif isinstance(row, TextRow | CommentRow):
             done = False
@@ -113,6 +126,7 @@ class Rework(Screen[None]):
             return
         self.query_one(DiffView).repaint()
         self._reworked()
+        self._keep()
 
     async def choose(self, review: Review, reading: Reading) -> None:
         """Store the change without what is left out and show it again."""
@@ -159,6 +173,7 @@ class Rework(Screen[None]):
             comments.append(replace(self._about, text=text))
         self.query_one(DiffView).changed()
         self._reworked()
+        self._keep()
 
     def action_send(self) -> None:
         """Send all comments as one question and leave."""
@@ -174,6 +189,7 @@ class Rework(Screen[None]):
     async def _send(self, review: Review, reading: Reading) -> None:
         text = await self._steward.comment(review.proposal.id, tuple(reading.comments))
         reading.comments.clear()
+        self._keep()
         self.app.post_message(self.Ask(text))  # pyright: ignore[reportUnknownMemberType]
         self.dismiss()
 
@@ -204,21 +220,25 @@ class Rework(Screen[None]):
             self._refuse(f"{plain(path)} is deleted by this change; there is nothing to edit.")
             return
         if self._steward.busy:
-            self._refuse("A turn is running, which an editor would hold up; wait for its end, or stop it.")
+            self._say("A turn is running, which an editor would hold up; wait for its end, or stop it.")
             return
         argv = editor.command()
         if argv is None:
-            self._refuse("Set VISUAL or EDITOR to the editor that is to be opened.")
+            self._say("Set VISUAL or EDITOR to the editor that is to be opened.")
             return
         line = next((n for row in view.chosen for n in (row.new and row.new.new_no,) if n), 1)
+        outside: Outside | None = getattr(self.app, "outside", None)  # pyright: ignore
+        # A confined steward can write to its state alone.
+        confined = outside is not None and outside.helped
+        place = Path(self._steward.workspace_view().state) if confined else None
         try:
             with self.app.suspend():  # pyright: ignore[reportUnknownMemberType]
-                edited = editor.edit(argv, path, file.result, line)
+                edited = editor.edit(argv, path, file.result, line, outside=outside, place=place)
         except SuspendNotSupported:
-            self._refuse("The screen cannot be left for an editor here.")
+            self._say("The screen cannot be left for an editor here.")
             return
         if edited.data is None or edited.data == file.result:
-            self._refuse(edited.sentence or f"{plain(path)} is unchanged.")
+            self._say(edited.sentence or f"{plain(path)} is unchanged.")
         else:
             self._work(self._edited(found[0], path, edited.data))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from steward.tui import sentences
@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from steward.proposals.diff import FileDiff, Hunk, Line
     from steward.service.revising import Comment
     from steward.service.views import Review
+
+FAR = 500
+"""Lines above a hunk among which the one it stands within is looked for."""
+
+LONGEST = 120
+"""Bytes of that line that are shown at most."""
 
 Level = Literal["plain", "note", "warning"]
 
@@ -38,6 +44,19 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexRow:
+    """A file in the list at the top; ``warned`` when something stands at its head that a reader must see."""
+
+    file: int
+    action: str
+    path: str
+    old_path: str
+    added: int
+    removed: int
+    warned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HunkRow:
     """Where a hunk begins."""
 
@@ -45,6 +64,8 @@ class HunkRow:
     hunk: int
     of: int
     header: str
+    within: str = ""
+    """The line above it that begins at the margin, as git shows it: the function or section it stands in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +88,7 @@ class CommentRow:
     text: str
 
 
-Row = TextRow | FileRow | HunkRow | CodeRow | CommentRow
+Row = TextRow | IndexRow | FileRow | HunkRow | CodeRow | CommentRow
 
 
 def rows_of(
@@ -79,9 +100,11 @@ def rows_of(
 ) -> list[Row]:
     """The rows of the whole review; ``diffs`` may hold more context than the review came with.
 
-    Each comment stands below the last of its lines, else below the head of its file. ``about`` takes the place of
-    what is said before the first file.
+    Each comment stands below the last of its lines, else below the head of its file, else on top. ``about`` takes
+    the place of what is said before the first file.
     """
+    from steward.proposals.diff import split as cut
+
     rows: list[Row] = list(_about(review) if about is None else about)
     said: dict[str, list[tuple[int, Comment]]] = {}
     for index, comment in enumerate(comments):
@@ -89,7 +112,12 @@ def rows_of(
     banners: dict[str, list[str]] = {}
     for path, text in review.banners:
         banners.setdefault(path, []).append(text)
+    for path in [path for path in said if path not in {diff.path for diff in review.diffs}]:
+        rows.extend(_comment(-1, place, comment) for place, comment in said[path])
     stale = {file.path: file.reason for file in review.stale}
+    if len(diffs) > 1:
+        rows.append(TextRow(""))
+        rows.extend(_listed(number, diff, {*banners, *stale}) for number, diff in enumerate(diffs))
     for number, diff in enumerate(diffs):
         change = diff.change
         rows.append(TextRow("", file=number))
@@ -111,8 +139,9 @@ def rows_of(
             rows.append(TextRow(_binary(diff), "note", number))
         waiting = dict(said.get(change.path, ()))
         head = len(rows)
+        base = cut(change.base or b"") if diff.hunks else []
         for index, hunk in enumerate(diff.hunks):
-            rows.append(HunkRow(number, index, len(diff.hunks), hunk.header))
+            rows.append(HunkRow(number, index, len(diff.hunks), hunk.header, _within(base, hunk.old_start)))
             for row in _split(number, index, hunk) if split else _unified(number, index, hunk):
                 rows.append(row)
                 for place, comment in tuple(waiting.items()):
@@ -121,6 +150,50 @@ def rows_of(
                         rows.append(_comment(number, place, comment))
         rows[head:head] = [_comment(number, place, comment) for place, comment in waiting.items()]
     return rows
+
+
+def near(rows: Sequence[Row], kept: Row | None, otherwise: int) -> int:
+    """The index of the row that says what ``kept`` says, in another layout or with more context."""
+    if isinstance(kept, CodeRow):
+        old_no = kept.old.old_no if kept.old else None
+        new_no = kept.new.new_no if kept.new else None
+        for index, row in enumerate(rows):
+            if isinstance(row, CodeRow) and row.file == kept.file:
+                if new_no is not None and row.new is not None and row.new.new_no == new_no:
+                    return index
+                if new_no is None and row.old is not None and row.old.old_no == old_no:
+                    return index
+    elif kept is not None and kept in rows:
+        return rows.index(kept)
+    return min(otherwise, max(len(rows) - 1, 0))
+
+
+def in_version(kept: Row | None, then: Sequence[FileDiff], now: Sequence[FileDiff]) -> Row | None:
+    """``kept`` as a row of another version of the change, if that still has the file."""
+    if kept is None or kept.file < 0:
+        return None
+    path = then[kept.file].path
+    return next((replace(kept, file=file) for file, diff in enumerate(now) if diff.path == path), None)
+
+
+def _listed(number: int, diff: FileDiff, warned: set[str]) -> IndexRow:
+    change = diff.change
+    return IndexRow(
+        number,
+        change.action,
+        change.path,
+        change.old_path or "",
+        diff.added,
+        diff.removed,
+        bool(diff.hidden) or bool(warned & {change.path, change.source}),
+    )
+
+
+def _within(base: Sequence[bytes], start: int) -> str:
+    for raw in reversed(base[max(start - 1 - FAR, 0) : max(start - 1, 0)]):
+        if raw[:1].isalpha() or raw[:1] in (b"_", b"$"):
+            return raw[:LONGEST].decode("utf-8", "replace").strip()
+    return ""
 
 
 def _ends_at(comment: Comment, row: CodeRow) -> bool:
@@ -134,7 +207,8 @@ def _comment(file: int, index: int, comment: Comment) -> CommentRow:
         f"line {comment.first}" if comment.first == comment.last else f"lines {comment.first}–{comment.last}"
     )
     side = " before" if comment.side == "base" else ""
-    return CommentRow(file, index, f"{lines}{side}", comment.text)
+    path = f"{comment.path}, " if file < 0 else ""
+    return CommentRow(file, index, f"{path}{lines}{side}", comment.text)
 
 
 def _about(review: Review) -> Iterator[TextRow]:
@@ -164,9 +238,12 @@ def _about(review: Review) -> Iterator[TextRow]:
             "Instructions changed since it was made: " + ", ".join(review.instructions_changed) + ".",
             "warning",
         )
+    if review.banners and len(review.diffs) > 1:
+        named = ", ".join(dict.fromkeys(path for path, _ in review.banners))
+        yield TextRow(f"Read with care, these can run or steer something: {named}.", "warning")
     if review.hidden:
         count = sentences.count(review.hidden, "hidden character")
-        yield TextRow(f"Adds {count}; each is shown as a mark on red.", "warning")
+        yield TextRow(f"Adds {count}; each stands out as a mark.", "warning")
 
 
 def _binary(diff: FileDiff) -> str:

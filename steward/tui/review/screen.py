@@ -9,7 +9,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
-from textual.widgets import Input
 
 from steward.errors import StewardError
 from steward.tui import sentences
@@ -21,9 +20,8 @@ from steward.tui.review.diff_view import DiffView
 from steward.tui.review.one_line import OneLine
 from steward.tui.review.reading import Reading, Readings
 from steward.tui.review.rework import Rework
-from steward.tui.review.rows import CodeRow, FileRow, HunkRow, TextRow
+from steward.tui.review.rows import CodeRow, FileRow, HunkRow, TextRow, in_version
 from steward.tui.status import KeyBar
-from steward.visible import visible
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from steward.tui.keyboard import Keyboard
 
 TOO_SOON = "That key came too soon after another, or before this could be read; press y once more."
+
+STOPPED = "A key came right after y; nothing was written."
 
 
 class ReviewScreen(Rework):
@@ -75,8 +75,10 @@ class ReviewScreen(Rework):
         self.reading: Reading | None = None
         self._change = change
         self._then = then
-        self._input_for = ""
         self._deciding = False
+        self._last_key = ""
+        self._twice = False
+        """Whether the key being handled is the one before it pressed again."""
         self.drawn: float | None = None
         """When the diff had been on the screen."""
         self.review: Review | None = None
@@ -109,27 +111,29 @@ class ReviewScreen(Rework):
         before = self.review
         self._change = review.proposal.id
         self.review = review
-        self.reading = self._readings.of(review)
+        self.reading = await self._readings.of(review, self._steward)
         self.query_one(Title).review = review
         self._reworked()
         view, place = self.query_one(DiffView), self.query_one(Place)
         same = before is not None and before.proposal.stamp == review.proposal.stamp
+        if not same:
+            self._keep()
         if same and view.review is not None and _alike(before, review):
             return
         self.query_one(Confirm).close()
         self.drawn = None
-        at = view.cursor
-        view.show(review, self.reading)
-        if same:
-            view.move_to(at)
-        elif before is not None:
-            self._to_first_file()
+        if self._deciding and not same and self.reading.place is None:
+            self.reading.place = in_version(
+                view.place, view.diffs, review.diffs
+            )  # what is different is the person's own doing
+        view.show(review, self.reading, self.reading.place)
+        if self.reading.place is None:
+            view.begin()
+        if before is not None and not same:
             place.say(
                 f"{review.proposal.id} is not what you were reading: its stamp was "
                 f"{before.proposal.short_stamp} and now is {review.proposal.short_stamp}. Read it again."
             )
-        else:
-            self._to_first_file()
         self._reworked()
 
     def _reworked(self) -> None:
@@ -144,12 +148,6 @@ class ReviewScreen(Rework):
         """The changes may have moved."""
         self.run_worker(self._load(), group="load", exclusive=True, exit_on_error=False)
 
-    def _to_first_file(self) -> None:
-        view = self.query_one(DiffView)
-        first = next((i for i, row in enumerate(view.rows) if isinstance(row, HunkRow)), 0)
-        view.cursor = first
-        view.refresh()
-
     def on_diff_view_drawn(self) -> None:
         self.drawn = self._keyboard.now()
         self._say_where()
@@ -158,7 +156,10 @@ class ReviewScreen(Rework):
             self.decide(then)
 
     def on_diff_view_moved(self) -> None:
-        self.query_one(Place).told = ""
+        self.query_one(Place).say("")
+        view = self.query_one(DiffView)
+        if self.reading is not None and not view.since:
+            self.reading.place = view.place
         self._say_where()
 
     def _say_where(self) -> None:
@@ -168,11 +169,11 @@ class ReviewScreen(Rework):
         row = view.rows[view.cursor]
         parts: list[str] = []
         files = sum(isinstance(row, FileRow) for row in view.rows)
-        if not isinstance(row, TextRow) and view.review is not None:
+        if not isinstance(row, TextRow) and row.file >= 0 and view.review is not None:
             path = view.diffs[row.file].path
             parts.append(plain(path) + (f" ({row.file + 1} of {files})" if files > 1 else ""))
         if isinstance(row, CodeRow | HunkRow) and view.review is not None:
-            parts.append(f"hunk {row.hunk + 1}")
+            parts.append(f"hunk {row.hunk + 1} of {len(view.diffs[row.file].hunks)}")
         if view.mark is not None:
             parts.append(f"range of {sentences.count(len(view.chosen), 'line')}")
         at, of = view.hits
@@ -216,22 +217,39 @@ class ReviewScreen(Rework):
 
     def on_key(self, event: events.Key) -> None:
         confirm = self.query_one(Confirm)
+        self._twice, self._last_key = event.key == self._last_key, event.key
         if confirm.deed is None:
-            if event.is_printable and not self._means(event.key):
+            if self.hurried(event):
+                event.stop()
+                event.prevent_default()
+                return
+            means = self._means(event.key)
+            if event.is_printable and not means:
                 self._keyboard.stray()
+            elif means and not event.is_printable:
+                self._keyboard.sure()
             return
         event.stop()
         event.prevent_default()
         if event.key != "y":
+            late = confirm.answered
             confirm.close()
             if event.is_printable:
                 self._keyboard.stray()
-            self.query_one(Place).say("Nothing was written.")
+            self.query_one(Place).say(STOPPED if late else "Nothing was written.")
+        elif confirm.answered:
+            pass
         elif not self._keyboard.deliberate(confirm.drawn):
             confirm.tell(TOO_SOON)
         else:
-            deed = confirm.deed
-            confirm.close()
+            confirm.answer(self._answered)
+
+    def _answered(self) -> None:
+        """The answer counts: nothing came after it."""
+        confirm = self.query_one(Confirm)
+        deed = confirm.deed
+        confirm.close()
+        if deed is not None:
             self._do(deed)
 
     def on_paste(self, event: events.Paste) -> None:
@@ -261,8 +279,13 @@ class ReviewScreen(Rework):
         """A key that decides about the change."""
         if not self._keyboard.deliberate(self.drawn):
             self.query_one(Place).say("That key came too soon after another; press it once more.")
-            return
-        self.decide(command)
+        elif self._keyboard.doubtful and not self._twice:
+            self.query_one(Place).say(
+                "Keys came that mean nothing here; press this one once more if you meant it."
+            )
+        else:
+            self._keyboard.sure()
+            self.decide(command)
 
     def decide(self, command: str) -> None:
         """Ask about a command that decides about the change, or say why it cannot be."""
@@ -384,27 +407,7 @@ class ReviewScreen(Rework):
         """Type what to find."""
         self._open_input("search", "find in this change · enter finds, esc leaves")
 
-    def _open_input(self, purpose: str, hint: str, value: str = "") -> None:
-        line = self.query_one(OneLine)
-        self._input_for = purpose
-        line.placeholder = plain(hint)
-        line.value = visible(value, keep="")
-        line.cursor_position = len(line.value)
-        line.display = True
-        line.focus()
-
-    def _close_input(self) -> None:
-        self._input_for = ""
-        self.query_one(OneLine).display = False
-        self.query_one(DiffView).focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        if (clean := visible(event.value, keep="")) != event.value:
-            event.input.value = clean
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        purpose, text = self._input_for, event.value.strip()
-        self._close_input()
+    def typed(self, purpose: str, text: str) -> None:
         if purpose == "search":
             found = self.query_one(DiffView).search(text)
             self._say_where()

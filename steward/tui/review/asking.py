@@ -1,0 +1,102 @@
+"""The line at the bottom of the review in which a reason, a comment or a search is typed."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from textual import events
+from textual.app import App
+from textual.screen import Screen
+from textual.widgets import Input
+
+from steward.tui.keys import keys_of
+from steward.tui.lines import plain
+from steward.tui.review.diff_view import DiffView
+from steward.tui.review.one_line import OneLine
+from steward.visible import visible
+
+OPENERS = {"search": "search", "comment": "comment", "discard-change": "decide('discard-change')"}
+"""Names of the keys that open the line, and their actions."""
+
+
+class Asking(Screen[None]):
+    """The part of the review that opens the line, and lets nothing go astray that is typed in a hurry."""
+
+    _input_for = ""
+    """What is being typed; empty while the line is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._opening = False
+        self._ahead: list[events.Key] = []
+        """Keys that came while the line was being opened."""
+
+    def _open_input(self, purpose: str, hint: str, value: str = "") -> None:
+        line = self.query_one(OneLine)
+        self._input_for = purpose
+        line.placeholder = plain(hint)
+        line.value = visible(value, keep="")
+        line.cursor_position = len(line.value)
+        line.display = True
+        line.focus()
+
+    def _close_input(self) -> None:
+        self._input_for = ""
+        self.query_one(OneLine).display = False
+        self.query_one(DiffView).focus()
+
+    def typed(self, purpose: str, text: str) -> None:
+        """The line was sent."""
+        raise NotImplementedError
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if (clean := visible(event.value, keep="")) != event.value:
+            event.input.value = clean
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if self._input_for:
+            self._sent(event.value)
+
+    def _sent(self, value: str) -> None:
+        purpose = self._input_for
+        self._close_input()
+        self.typed(purpose, value.strip())
+
+    def hurried(self, event: events.Key) -> bool:
+        """Whether a key is seen to: it opens the line, or was pressed for a line that has no focus yet.
+
+        Keys go to what has the focus when they arrive, so those that come in one burst with the key that opens the
+        line come here. The line is opened once the keys before that one have done what they do.
+        """
+        if self._input_for:
+            return self._into_line(event)
+        if self._opening:
+            self._ahead.append(event)
+            return True
+        app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
+        for name, action in OPENERS.items():
+            if event.key in keys_of(app, name):
+                self._opening = True
+                app.call_later(self._open_now, action)
+                return True
+        return False
+
+    async def _open_now(self, action: str) -> None:
+        await self.run_action(action)
+        self._opening = False
+        ahead, self._ahead = self._ahead, []
+        for event in ahead:
+            if self._input_for:
+                self._into_line(event)
+            else:
+                self.app.post_message(events.Key(event.key, event.character))  # pyright: ignore[reportUnknownMemberType]
+
+    def _into_line(self, event: events.Key) -> bool:
+        line = self.query_one(OneLine)
+        if event.key == "enter":
+            self._sent(line.value)
+        elif event.is_printable and event.character:
+            line.insert_text_at_cursor(visible(event.character, keep=""))
+        else:
+            return False
+        return True
