@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, assert_never
 
 from steward.cli import confirm, output
 from steward.cli.diff_text import review_text
+from steward.cli.plain_sessions import NAMES, Sessions
+from steward.confine.outside import Outside
 from steward.errors import NoSuchThing, StaleProposal, StewardError, UsageError, WrongStatus
 from steward.events import (
     AnswerText,
@@ -40,14 +42,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def converse(steward: Steward) -> int:
-    """Ask for a line, do what it says, until ``/exit`` or the end of input; the exit code."""
+def converse(steward: Steward, outside: Outside | None = None) -> int:
+    """Ask for a line, do what it says, until ``/exit`` or the end of input; the exit code.
+
+    Where ``outside`` has a helper, this process is confined first.
+    """
+    if outside is not None and outside.helped:
+        steward.hold()
     with asyncio.Runner() as runner:
 
         def run(work: Coroutine[Any, Any, T]) -> T:
             return runner.run(work)
 
-        plain = Plain(steward, run)
+        plain = Plain(steward, run, outside)
         try:
             plain.open()
             while plain.going and (typed := _line()) is not None:
@@ -72,9 +79,16 @@ def _line() -> str | None:
 class Plain:
     """Carries lines to the steward and its answers back as lines. ``run`` runs a coroutine to its end."""
 
-    def __init__(self, steward: Steward, run: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
+    def __init__(
+        self,
+        steward: Steward,
+        run: Callable[[Coroutine[Any, Any, Any]], Any],
+        outside: Outside | None = None,
+    ) -> None:
+        self._outside = outside or Outside()
         self._steward = steward
         self._run = run
+        self._sessions = Sessions(steward, run, self._outside)
         self._answer: list[str] = []
         self.last = ""
         """The last answer."""
@@ -88,11 +102,19 @@ class Plain:
             "Type a question, or /help for the commands."
         )
         self._guard(self._changes)
+        if self._steward.session_id:
+            self._guard(
+                lambda: self._sessions.retell(self._run(self._steward.stored(self._steward.session_id)))
+            )
+        self._hear()
 
     def take(self, typed: str) -> None:
         """One line of the person's."""
         match = re.fullmatch(r"/([a-z-]+)(?:\s+(.*))?", typed.strip())
+        offered, self._sessions.offered = self._sessions.offered, ""
         if not typed.strip():
+            if offered:
+                self._guard(lambda: self._run(self._ask(offered)))
             return
         if match is None:
             self._guard(lambda: self._run(self._ask(typed)))
@@ -100,6 +122,12 @@ class Plain:
             output.say(f"There is no command /{line(match[1])}; /help lists them.")
         else:
             self._guard(lambda: self._command(match[1], (match[2] or "").strip()))
+        self._hear()
+
+    def _hear(self) -> None:
+        """Say what was told outside a turn."""
+        for event in self._steward.unheard():
+            self._tell(event)
 
     def _guard(self, work: Callable[[], None]) -> None:
         try:
@@ -193,22 +221,20 @@ class Plain:
                 output.say(
                     f"{moved.id} has the stamp {moved.short_stamp} now; read it again before applying it."
                 )
-            case "new":
-                run(steward.new_session())
-                output.say("A new conversation.")
-            case "sessions":
-                for session in run(steward.sessions()):
-                    output.say(f"{session.id} {line(session.title)}, {session.messages} messages")
+            case _ if name in NAMES:
+                self.last = self._sessions.do(name, argument) or self.last
             case "model":
                 if argument:
                     run(steward.choose_model(argument))
                 output.say(f"{line(steward.model)} answers.")
                 if not argument:
                     for choice in run(steward.models()):
-                        output.say(f"{line(choice.name)}, {line(choice.where)}")
-            case "skills":
-                for skill in run(steward.skills()).skills:
-                    output.say(f"{line(skill.name)}: {line(skill.description or '')}")
+                        output.say(f"{line(choice.name)}: {line(choice.origin)}, {line(choice.ability)}")
+            case "skills" | "skill" | "init" | "trust":
+                from steward.cli.plain_steering import steer
+
+                if question := steer(steward, run, name, argument):
+                    run(self._ask(question))
             case "export":
                 self._export(argument)
             case "copy":
@@ -267,7 +293,7 @@ class Plain:
         text = self._run(self._steward.export(None, "script" if name.endswith(".jsonl") else "markdown"))
         path = Path(name).expanduser()
         try:
-            with path.open("xb") as file:
+            with open(self._outside.new_file(path), "wb") as file:
                 file.write(text.encode("utf-8", "surrogateescape"))
         except OSError as error:
             raise UsageError(

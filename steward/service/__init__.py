@@ -9,6 +9,7 @@ from steward.config import Settings
 from steward.service.house import House, home_directory
 
 if TYPE_CHECKING:
+    from steward.confine.outside import Outside
     from steward.service.steward import Steward
 
 __all__ = ["House", "Steward", "home_directory", "open_steward"]
@@ -35,12 +36,13 @@ def open_steward(
     reads: tuple[Path, ...] = (),
     profile: str = "",
     trusted: bool | Literal["undecided"] | None = True,
+    outside: Outside | None = None,
 ) -> Steward:
     """A steward for the workspace at ``root``; it is not started yet.
 
     ``state`` holds the state of all workspaces. Without ``worker`` no model can be asked, without ``watch``
     changes on disk are noticed when they are looked at. ``profile`` names one of the settings' profiles,
-    ``trusted`` is as for ``House``.
+    ``trusted`` and ``outside`` are as for ``House``.
     """
     from steward.service.steward import Steward
 
@@ -53,5 +55,6 @@ def open_steward(
         reads=reads,
         profile=profile,
         trusted=trusted,
+        outside=outside,
     )
     return Steward(house, model=model, worker=worker, watch=watch)

@@ -15,6 +15,7 @@ from steward.errors import (
     NeedsPerson,
     NoLongerKept,
     NoSuchThing,
+    NothingYet,
     PathRefused,
     StaleProposal,
     StampMismatch,
@@ -110,8 +111,8 @@ class Changes:
         return history(self.store, None if change is None else self.find(change).id)
 
     def listed(self, everything: bool = False) -> tuple[ChangeView, ...]:
-        """Pending changes, newest first; with ``everything`` the others after them."""
-        found = self.store.everything() if everything else self.store.pending()
+        """Pending changes, newest first; with ``everything`` the others after them, without their bytes."""
+        found = self.store.listed() if everything else self.store.pending()
         pending = [p for p in found if p.status == "pending"]
         rest = [p for p in found if p.status != "pending"]
         return tuple(self._view(p, pending) for p in (*reversed(pending), *reversed(rest)))
@@ -121,10 +122,12 @@ class Changes:
         if change is None:
             pending = self.store.pending()
             if not pending:
-                raise NoSuchThing("pending change", "newest")
+                raise NothingYet("pending change", "No change is pending.")
             return pending[-1]
         return self.store.get(
-            f"change-{int(change):03d}" if change.isascii() and change.isdigit() else change
+            f"change-{int(change):03d}"
+            if change.isascii() and change.isdigit() and len(change) < 10
+            else change
         )
 
     def review(self, change: str | None) -> Review:
@@ -349,7 +352,7 @@ class Changes:
         for change in reversed(applied):
             if statuses.get(change) == "applied":
                 return change
-        raise NoSuchThing("applied change", "newest")
+        raise NothingYet("applied change", "No change is applied, so none can be undone.")
 
     @staticmethod
     def _check_status(proposal: Proposal, wanted: str, verb: str) -> None:

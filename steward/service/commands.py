@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Argument = Literal["none", "change", "path", "model", "topic", "text", "session", "skill"]
+Argument = Literal[
+    "none", "change", "path", "model", "topic", "text", "session", "skill", "question", "profile"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,23 @@ COMMANDS: tuple[Command, ...] = (
         short="rebase",
     ),
     Command("new", "Start a new conversation", "ctrl+n"),
-    Command("sessions", "List the sessions of this workspace"),
+    Command(
+        "sessions", "List the sessions of this workspace, or those that hold some words", argument="text"
+    ),
+    Command("resume", "Go on with a stored session: search, pick or delete one", argument="session"),
+    Command("rename", "Give this session another title", argument="text"),
+    Command("delete-session", "Delete a stored session; its changes stay", argument="session"),
+    Command("fork", "Begin again before an earlier question, and ask it otherwise", argument="question"),
+    Command("compact", "Make room: the model sums up, you read, edit and accept"),
+    Command("summary", "Read or change the summary that a compacted session goes on from"),
+    Command("context", "Show what fills the model's window, part by part"),
+    Command("cost", "Show what the last turn and the session have used"),
+    Command("ask", "Ask beside this conversation, under a profile of your settings", argument="profile"),
     Command("model", "Show or choose the model", "f6", "model", short="model"),
     Command("skills", "List the skills, where they come from and what is wrong with any"),
+    Command("skill", "Load a skill by hand, for your next question", argument="skill"),
+    Command("init", "Have this repository studied, and an AGENTS.md proposed or mended", argument="text"),
+    Command("trust", "Show what of this repository steers the model, read it, and decide"),
     Command("copy", "Copy the last answer, or its code block of that number", argument="text"),
     Command(
         "export", "Write the conversation to a file you name: Markdown, or .jsonl to replay", argument="text"

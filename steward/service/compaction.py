@@ -185,7 +185,7 @@ def carried(
         )
         parts.append(f"# Changes that wait for the person\n\n{_without_tag(guard(rows), tag)}")
     if skills:
-        parts.append(f"# Skills that are loaded\n\n{skills}")
+        parts.append(f"# Skills that are loaded\n\n{_without_tag(guard(skills), tag)}")
     return User("\n\n".join(parts), note=True)
 
 

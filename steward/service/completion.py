@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from array import array
@@ -9,9 +10,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
+from typing import Protocol
 
 from steward.errors import StewardError
-from steward.workspace import Workspace
 
 FRESH_SECONDS = 5.0
 SHARE = 20
@@ -20,16 +21,29 @@ MOST = 200_000
 FEW = 2_000
 
 
+class Files(Protocol):
+    """What is asked of a workspace."""
+
+    def files(self, limit: int | None = None, stop: Callable[[], bool] | None = None) -> list[str]:
+        """Paths of the files that are not ignored, at most ``limit``, until ``stop`` says so."""
+        ...
+
+
 class PathIndex:
     """The workspace's files that are not ignored. Everything here blocks; run it in a thread."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Files) -> None:
         self._workspace = workspace
         self._listing: _Listing | None = None
         self._lock = threading.Lock()
         self._again: threading.Thread | None = None
         self._due = 0.0
         self._closed = threading.Event()
+
+    @property
+    def listed(self) -> bool:
+        """Whether there is a list already, so that completing takes milliseconds."""
+        return self._listing is not None
 
     def complete(self, text: str, limit: int) -> tuple[str, ...]:
         """At most ``limit`` paths that fit ``text``, best first.
@@ -113,13 +127,9 @@ class _Listing:
     def _scattered(self, wanted: str, limit: int) -> list[int]:
         """Paths that hold its letters in order, those first in which they stand closest."""
         from rapidfuzz import fuzz, process
-        from rapidfuzz.distance import LCSseq
 
         letters = wanted.replace(" ", "")
-        hold = process.extract(
-            letters, self._folded, scorer=LCSseq.similarity, score_cutoff=len(letters), limit=FEW
-        )
-        near = {number: path for path, _, number in hold}
+        near = {number: self._folded[number] for number in self._all_paths.scattered(letters)}
         best = process.extract(letters, near, scorer=fuzz.partial_ratio, limit=limit)
         return [number for _, _, number in best]
 
@@ -147,6 +157,15 @@ class _Text:
     def holding(self, wanted: str) -> Iterator[int]:
         """The numbers of the names that hold it, in order; one that begins with a line break begins the name."""
         return islice(self._holding(wanted), FEW)
+
+    def scattered(self, letters: str) -> Iterator[int]:
+        """The numbers of the names that hold the letters in this order, whatever stands between them."""
+        if "\n" in letters:
+            return
+        # Each letter is looked for from the one before up to its first occurrence: nothing is tried twice.
+        steps = (f"[^\n{(one := re.escape(letter))}]*{one}" for letter in letters)
+        for match in islice(re.finditer("\n" + "".join(steps), self._text), FEW):
+            yield bisect_right(self._starts, match.start() + 1) - 1
 
     def _holding(self, wanted: str) -> Iterator[int]:
         if not wanted.strip("\n") or "\n" in wanted[1:]:

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from steward.conversation import Message
-from steward.errors import Conflict, NoSuchThing, StewardError, UsageError
+from steward.errors import Conflict, NoSuchThing, NothingYet, StewardError, UsageError
 from steward.events import (
     AnswerText,
     ChangesMoved,
@@ -78,7 +78,7 @@ class Conversations:
             if self._line is None:
                 from steward.service.confine import gateway_for
 
-                self._line = gateway_for(self._house.settings)
+                self._line = gateway_for(self._house.settings, self.model, self._house.outside)
             return self._line
 
     @property
@@ -105,9 +105,23 @@ class Conversations:
         """The messages of the conversation as the model has it."""
         return self._talk.messages
 
+    def told(self) -> tuple[Message, ...]:
+        """The same as a person reads it: see ``telling.told``."""
+        from steward.service.telling import told
+
+        return told(self._talk.messages, self._house.secret)
+
     def cost(self) -> CostView:
         """What the turn and the session have used, as far as the provider said."""
-        return CostView(self._talk.turn_usage, self._talk.usage)
+        from steward.service.model_settings import bounds_of
+
+        return CostView(self._talk.turn_usage, self._talk.usage, bounds_of(self._house.settings))
+
+    async def keep_session(self) -> str:
+        """Give the conversation its place among the stored ones now, before the first question; gives its id."""
+        talk = self._talk
+        await _blocking(lambda: talk.record.begin(talk.model, talk.title))
+        return talk.session
 
     async def new_session(self) -> None:
         """Begin an empty conversation; pending changes stay."""
@@ -124,6 +138,18 @@ class Conversations:
             return tuple(_view(row, place) for row, place in found)
         return tuple(_view(row) for row in await _blocking(store.all))
 
+    async def stored(self, session: str | None = None) -> tuple[Message, ...]:
+        """All of a stored conversation as a person reads it, also what stood before a compaction.
+
+        It is named, and fails, as in ``resume``.
+        """
+        from steward.service.telling import told
+
+        store = self._house.sessions
+        return await _blocking(
+            lambda: told(store.messages(store.find(session).id, everything=True), self._house.secret)
+        )
+
     async def resume(self, session: str | None = None) -> None:
         """Go on with a stored conversation, named by its id or a beginning of it; the latest for ``None``.
 
@@ -131,7 +157,10 @@ class Conversations:
         ``UsageError`` when several begin so.
         """
         self._idle("resume another conversation")
-        await self._take(lambda: self._new_talk(self._house.sessions.find(session), None))
+        row = await _blocking(lambda: self._house.sessions.find(session))
+        await self._take(lambda: self._new_talk(row, None))
+        if row.model != self.model:
+            self._tell(Notice(f"{row.model} answered in this session; {self.model} does from now on."))
 
     async def rename(self, title: str, session: str | None = None) -> str:
         """Give a conversation (the one held, for ``None``) another title; gives the title as it is kept."""
@@ -192,7 +221,7 @@ class Conversations:
         """A conversation (the one held, for ``None``) as a script that replays it, or as a page of Markdown."""
         held = self._talk.session
         if session is None and not held:
-            raise NoSuchThing("question", "earlier")
+            raise NothingYet("question", "Nothing was asked in this conversation yet.")
         from steward.service.recording import exported
 
         return await _blocking(lambda: exported(self._house, session or held, form))
@@ -212,12 +241,12 @@ class Conversations:
         """Compact the conversation: it goes on from this summary, the person's words and what is pending."""
         if not text.strip():
             raise UsageError("The summary is empty; nothing was compacted.")
-        await self._alone(self._talk.fitting.accept(text.strip()))
-        self._tell(Notice("The conversation was compacted; all of it is kept in the stored session."))
+        went = await self._alone(self._talk.fitting.accept(text.strip()))
+        self._tell(Notice(f"The conversation was compacted. {went}"))
         self._tell(await self._instructions_event())
 
     async def revise_summary(self, text: str) -> None:
-        """Change the summary that the conversation goes on from. ``NoSuchThing`` when there is none."""
+        """Change the summary that the conversation goes on from. ``NothingYet`` when there is none."""
         if not text.strip():
             raise UsageError("The summary is empty; nothing was changed.")
         await self._alone(self._talk.fitting.revise(text.strip()))
@@ -238,7 +267,7 @@ class Conversations:
         from steward.service.model_settings import bounds_of
         from steward.service.talk import Talk, title_of
 
-        house = await _blocking(lambda: self._house.under(profile))
+        house, beside = await _blocking(lambda: self._house.under(profile)), self._talk
         try:
             talk = await _blocking(
                 lambda: Talk(house, house.profile.model or self._talk.model, _nobody, window=None)
@@ -258,7 +287,7 @@ class Conversations:
                                 answer.append(text)
                             case RoundEnded(_, usage, context, _):
                                 talk.reported(context, usage)
-                                self._talk.spent(usage)
+                                beside.spent(usage)
                             case TurnEnded():
                                 ended = event
                             case _:
@@ -267,7 +296,7 @@ class Conversations:
                 finally:
                     talk.settle()
                     await _blocking(talk.save)
-            if ended is not None and ended.reason == "answered":
+            if ended is not None and ended.reason == "answered" and beside is self._talk:
                 self._bring_back(profile, question, "".join(answer))
         finally:
             await _blocking(house.close)
@@ -322,9 +351,12 @@ class Conversations:
 
     async def _take(self, load: Callable[[], Talk]) -> None:
         self._talk = await _blocking(load)
+        self._brought.clear()
+        instructions = await self._instructions_event()
+        # Told last, so that a front end can show the conversation before it hears of this.
         for notice in self._talk.take_notices():
             self._tell(notice)
-        self._tell(await self._instructions_event())
+        self._tell(instructions)
 
     def _new_talk(self, row: SessionRow | None, upto: Asked | None) -> Talk:
         from steward.service.talk import Talk
@@ -343,7 +375,7 @@ class Conversations:
 
         store = self._house.sessions
         if session is None and not self._talk.session:
-            raise NoSuchThing("question", "earlier")
+            raise NothingYet("question", "Nothing was asked in this conversation yet.")
         row = store.find(session) if session is not None else store.get(self._talk.session)
         return row, questions(store.messages(row.id, everything=True), self._house.secret)
 
@@ -364,6 +396,10 @@ class Conversations:
             self._unheard.append(event)
         for queue in self._listeners:
             queue.put_nowait(event)
+
+    def unheard(self) -> tuple[Event, ...]:
+        """Notices from outside a turn that nobody was told, each once; for a front end that does not ``listen``."""
+        return self._take_unheard()
 
     def _take_unheard(self) -> tuple[Event, ...]:
         taken, self._unheard[:] = tuple(self._unheard), ()

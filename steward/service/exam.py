@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from steward.conversation import Usage
 from steward.errors import StewardError
 from steward.events import AnswerText, RoundStarted, ToolFinished, ToolStarted, TurnEnded
 from steward.model.gateway import Gateway
+from steward.service.confine import worker_ports
 from steward.service.exam_card import ReportCard, TaskResult, Try, verdict
 from steward.service.exam_tasks import TASKS, Called, Outcome, Task, prints_calls, question_of
 from steward.service.house import House
@@ -20,6 +22,7 @@ from steward.service.model_settings import clocks_of
 from steward.service.steward import Steward
 
 TRIES = 3
+PREFIX = "steward-exam-"
 ROUNDS = 15
 """Model calls of one try."""
 
@@ -34,8 +37,9 @@ async def examine(
     tasks: Sequence[Task] = TASKS,
     tries: int = TRIES,
     progress: Progress | None = None,
+    place: Path | None = None,
 ) -> ReportCard:
-    """Hold the exam with stewards that ``open_steward`` makes for one throw-away repository each.
+    """Hold the exam with stewards that ``open_steward`` makes for one throw-away repository each, in ``place``.
 
     When not even the first task's tries reach the model, the others are left out.
     """
@@ -43,7 +47,7 @@ async def examine(
     for task in tasks:
         done: list[Try] = []
         for attempt in range(1, tries + 1):
-            done.append(await _try(task, attempt, open_steward))
+            done.append(await _try(task, attempt, open_steward, place))
             if progress is not None:
                 progress(task, done[-1])
         results.append(TaskResult(task.name, task.title, task.kind, task.needs_tools, tuple(done)))
@@ -60,23 +64,31 @@ async def hold_exam(
     tries: int = TRIES,
     progress: Progress | None = None,
     gateway: ExamGateway | None = None,
+    place: Path | None = None,
 ) -> ReportCard:
     """Hold the exam with the person's settings, but without their documents and skills; one worker serves it all.
 
-    A ``gateway`` that is given is left open.
+    A ``gateway`` that is given is left open. Whatever is written is written in ``place``, a directory that whoever
+    gives it removes when the event loop has ended (a thread may outlive an exam that is interrupted), or else among
+    the temporary files.
     """
     wanted = settings.model_copy(
         update={"instructions": settings.instructions.model_copy(update={"enabled": True, "files": ()})}
     )
-    shared = gateway or ExamGateway(clocks=clocks_of(settings), confine=settings.confine)
-    with tempfile.TemporaryDirectory(prefix="steward-exam-") as state:
+    ports = worker_ports(settings, model, os.environ)
+    shared = gateway or ExamGateway(
+        clocks=clocks_of(settings), confine=settings.confine, ports=ports, models=(model,)
+    )
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as state:
 
         def open_steward(repository: Path) -> Steward:
             house = House(repository, wanted, state=Path(state))
             return Steward(house, model=model, watch=False, gateway=shared)
 
         try:
-            return await examine(model, open_steward, tasks=tasks, tries=tries, progress=progress)
+            return await examine(
+                model, open_steward, tasks=tasks, tries=tries, progress=progress, place=place
+            )
         finally:
             if shared is not gateway:
                 await shared.end()
@@ -93,9 +105,9 @@ class ExamGateway(Gateway):
         await super().close()
 
 
-async def _try(task: Task, attempt: int, open_steward: Open) -> Try:
-    with tempfile.TemporaryDirectory(prefix="steward-exam-") as place:
-        repository = Path(place, task.name)
+async def _try(task: Task, attempt: int, open_steward: Open, place: Path | None) -> Try:
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as above:
+        repository = Path(above, task.name)
         _plant(repository, {".git/HEAD": "ref: refs/heads/main\n", **task.files(attempt)})
         outcome = await _ask(open_steward(repository), question_of(task, attempt))
     if outcome.ended not in ("answered", "round-limit", "loop", "budget"):

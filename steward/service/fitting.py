@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from steward.conversation import Assistant, Conversation, Message, System, User
-from steward.errors import ModelError, NoSuchThing, StewardError
+from steward.errors import ModelError, NothingYet, StewardError
 from steward.events import Event, Notice
 from steward.loop.turn import CHARACTERS_PER_TOKEN
 from steward.model.request import ModelRequest, Reply
@@ -26,6 +26,9 @@ ENOUGH = 0.75
 
 WORTH = 0.2
 """Of the whole that folding must save when nobody knows the window."""
+
+LONGEST = 0.85
+"""Of the conversation's characters that a summary may have which nobody reads before it is taken."""
 
 AGAIN = 0.1
 """Of the window that must have been filled anew before room is made once more."""
@@ -65,7 +68,9 @@ class Fitting:
             return
         try:
             summary = await self.summary(gateway)
-            await self.accept(summary)
+            if len(summary) >= LONGEST * talk.conversation.characters():
+                raise ModelError("protocol", "The model's summary is hardly shorter than the conversation.")
+            went = await self.accept(summary)
         except StewardError as error:
             self._gave_up = True
             yield Notice(f"The conversation could not be summarised, so all of it stays. {error}", "warning")
@@ -73,19 +78,19 @@ class Fitting:
                 await self._replace(folded.messages)
                 yield self._folded(folded, saved)
             return
-        yield Notice(
-            f"The conversation was compacted at {total} tokens: a summary, your own words, open questions and "
-            "pending changes go on; the rest is kept in the stored session, and the prompt cache begins anew.",
-            "warning",
-        )
+        yield Notice(f"The conversation was compacted by itself, at {total:,} tokens. {went}", "warning")
 
     async def summary(self, gateway: Gateway) -> str:
         """A summary by the model, for a person to read and edit; nothing is changed by it. Raises ``ModelError``."""
         talk = self._talk
         if compaction.last_question(talk.messages) is None:
-            raise NoSuchThing("conversation", "to compact")
+            raise NothingYet("conversation", "There is nothing to compact yet: no question was asked.")
         if talk.model == GUIDE:
-            raise ModelError("refused", "The offline guide is no language model and cannot summarise.")
+            raise ModelError(
+                "refused",
+                "The offline guide is no language model and cannot summarise; choose one with /model, or begin an "
+                "empty conversation with /new.",
+            )
         room = int(0.6 * talk.window * CHARACTERS_PER_TOKEN) if talk.window else UNKNOWN_ROOM
         asked = Conversation()
         asked.append(System(compaction.summary_system()))
@@ -105,25 +110,34 @@ class Fitting:
             raise ModelError("protocol", "The model gave no summary.")
         return reply.text.strip()
 
-    async def accept(self, summary: str) -> None:
-        """Let the conversation go on from this summary. Raises ``StorageError`` when it cannot be kept first."""
+    async def accept(self, summary: str) -> str:
+        """Let the conversation go on from this summary; gives a sentence on what went.
+
+        Raises ``StorageError`` when the conversation cannot be kept first.
+        """
         talk = self._talk
+        messages, tokens = len(talk.messages), talk.context().total
         await asyncio.to_thread(talk.save)
         secret, strip = talk.house.secret, talk.briefing.stripped
         begin = compaction.last_question(talk.messages)
         if begin is None:
-            raise NoSuchThing("conversation", "to compact")
+            raise NothingYet("conversation", "There is nothing to compact yet: no question was asked.")
         kept = compaction.tail(talk.messages, strip, secret)
         words = (*talk.words, *compaction.words_of(talk.messages[:begin], secret))
         message = await self._carried(summary, words)
         await self._replace((message, Assistant(compaction.ACKNOWLEDGED), *kept))
         talk.words, talk.summary = words, summary
+        return (
+            f"{messages - 1} messages of about {tokens:,} tokens went; {talk.context().total:,} tokens go on: the "
+            "summary, your own words, the last turn and pending changes. All of it is kept in the stored session, and "
+            "the prompt cache begins anew."
+        )
 
     async def revise(self, summary: str) -> None:
         """Put other words in the place of the summary that the conversation goes on from; the rest stays."""
         talk = self._talk
         if not talk.summary:
-            raise NoSuchThing("summary", "to change")
+            raise NothingYet("summary", "This conversation was not compacted, so it has no summary.")
         message = await self._carried(summary, talk.words)
         secret, strip = talk.house.secret, talk.briefing.stripped
         rest = compaction.fold(talk.messages[2:], len(talk.messages), strip, secret)
@@ -133,7 +147,7 @@ class Fitting:
     async def _carried(self, summary: str, words: tuple[str, ...]) -> User:
         talk = self._talk
         pending = await asyncio.to_thread(talk.house.changes.store.pending)
-        skills = await talk.skill.carried()
+        skills = talk.cleaned(await talk.skill.carried())
         return compaction.carried(summary, words, pending, skills, talk.house.secret, talk.briefing.guard)
 
     def reread(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
@@ -32,18 +33,33 @@ def history(store: ChangeStore, change: str | None = None) -> History:
 def news(store: ChangeStore, after: int) -> Iterator[str]:
     """What other processes did to changes after that line of the log, as sentences for a model."""
     for entry in store.audit.entries(after):
-        if entry.number in store.recorded:
-            continue
-        match entry.kind:
-            case "applied":
-                yield f"The person applied {entry.change}."
-            case "undone":
-                yield f"The person undid {entry.change}: its files are as they were before it."
-            case "discarded":
-                reason = " ".join(store.get(entry.change).reason.split())
-                yield f"The person discarded {entry.change}{', saying: ' if reason else ''}{reason}."
-            case _:
-                pass
+        if entry.number not in store.recorded:
+            yield from _sentence(store, entry)
+
+
+def missed(store: ChangeStore, since: str, held: str) -> tuple[str, ...]:
+    """What was done to changes since a time (ISO 8601 in UTC) and is not told in the text ``held``."""
+    told = Counter[str]()
+    found: list[str] = []
+    for entry in store.audit.entries():
+        for sentence in _sentence(store, entry) if entry.at >= since else ():
+            told[sentence] += 1
+            if told[sentence] > held.count(sentence):
+                found.append(sentence)
+    return tuple(found)
+
+
+def _sentence(store: ChangeStore, entry: AuditEntry) -> Iterator[str]:
+    match entry.kind:
+        case "applied":
+            yield f"The person applied {entry.change}."
+        case "undone":
+            yield f"The person undid {entry.change}: its files are as they were before it."
+        case "discarded":
+            reason = " ".join(store.get(entry.change).reason.split())
+            yield f"The person discarded {entry.change}{', saying: ' if reason else ''}{reason}."
+        case _:
+            pass
 
 
 def _happening(entry: AuditEntry) -> Happening:

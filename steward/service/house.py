@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +18,7 @@ from steward.storage.trust import TrustStore
 from steward.workspace import Policy, Workspace
 
 if TYPE_CHECKING:
+    from steward.confine.outside import Outside
     from steward.service.changes import Changes
     from steward.service.remote import RemoteDocuments
     from steward.service.views import WorkspaceView
@@ -31,6 +33,7 @@ class House:
     ``config_directory`` are where the person's own documents are looked for; ``reads`` are files they name.
     ``trusted`` says whether texts of the repository may steer the model: ``True`` all, ``False`` none, ``None`` those
     that the person accepted, ``"undecided"`` all until the person was asked, with a notice, and then as ``None``.
+    ``outside`` starts the worker where this process cannot.
     """
 
     def __init__(
@@ -44,29 +47,34 @@ class House:
         reads: tuple[Path, ...] = (),
         profile: str = "",
         trusted: bool | Literal["undecided"] | None = True,
+        outside: Outside | None = None,
     ) -> None:
         if not root.is_dir():
             raise UsageError(f"{root.name or root} is not a directory.")
         self.profile = named(settings, profile)
+        self.profile_name = profile
         self.settings = under(settings, self.profile)
         self.home = home
         self.config_directory = config_directory
         self.reads = reads
+        self.outside = outside
         self._given = (settings, state)
+        self._left: list[Workspace] = []
         self._trusted: bool | None = True if trusted == "undecided" else trusted
-        self.notices: list[str] = []
-        """What the person must be told of how the house was opened."""
+        self._unasked = False
+        """Whether texts of the repository count although nobody was asked about them."""
+        self._unused: list[str] = []
+        """Why the repository's configuration is not used."""
+        self.told_of_skills: set[str] = set()
+        """What the person was told of skills, whichever conversation it was told in."""
         self.workspace = Workspace.open(root, self._policy())
         self.state = state / self.workspace.identity
         self.own_settings = self.settings
         """The person's settings without anything of the repository's."""
         try:
-            if trusted == "undecided" and TrustStore(self.database).decided():
-                self._trusted = None
-            elif trusted == "undecided" and self.trust.steered():
-                self.notices.append(UNSEEN)
-            if self.trust.withheld():
-                self.notices.append(UNTRUSTED)
+            if trusted == "undecided":
+                self._unasked = not TrustStore(self.database).decided()
+                self._trusted = self._unasked or None
             self._take_configuration()
         except BaseException:
             self.close()
@@ -84,6 +92,7 @@ class House:
             reads=self.reads,
             profile=profile,
             trusted=self._trusted,
+            outside=self.outside,
         )
 
     def _policy(self) -> Policy:
@@ -105,19 +114,44 @@ class House:
             return
         if not self.trust.configuration(data):
             if self.trust.trusted:
-                self.notices.append(
+                self._unused.append(
                     ".steward/config.toml is not used: it is new or has changed since you trusted this repository."
                 )
             return
         try:
             self.settings = with_repository(self.own_settings, parse_repository(data))
         except ConfigError as error:
-            self.notices.append(f"{error} The file is not used.")
+            self._unused.append(f"{error} The file is not used.")
             return
         self.__dict__.pop("resolver", None)
         if self.settings.tools.ignore != self.own_settings.tools.ignore:
             self.workspace.close()
             self.workspace = Workspace.open(self.workspace.root, self._policy())
+
+    def take_up(self) -> None:
+        """Take up the repository's configuration, or drop it, as the person has decided by now.
+
+        What was made of the rooms before (a conversation, an index of paths) still goes by what held then.
+        """
+        before = self.settings
+        self.settings = self.own_settings
+        self._unused.clear()
+        for name in ("notices", "resolver", "changes"):
+            self.__dict__.pop(name, None)
+        data = read_configuration(self)
+        if data is not None and self.trust.configuration(data):
+            with suppress(ConfigError):
+                self.settings = with_repository(self.own_settings, parse_repository(data))
+        if self.settings.tools.ignore != before.tools.ignore:
+            self._left.append(self.workspace)  # somebody may still be reading through it
+            self.workspace = Workspace.open(self.workspace.root, self._policy())
+
+    @cached_property
+    def notices(self) -> tuple[str, ...]:
+        """What the person must be told of how the house was opened. Looks through the repository's texts."""
+        unseen = (UNSEEN,) if self._unasked and self.trust.steered() else ()
+        untrusted = (UNTRUSTED,) if self.trust.withheld() else ()
+        return (*unseen, *untrusted, *self._unused)
 
     @cached_property
     def trust(self) -> Trust:
@@ -173,6 +207,13 @@ class House:
             self.governing,
             keep=self.settings.proposals,
         )
+
+    def unsettled(self) -> bool:
+        """Whether a change that was cut off, or is being written now, may not have been settled yet."""
+        try:
+            return any(self.state.joinpath("journal").iterdir())
+        except OSError:
+            return False
 
     @cached_property
     def sessions(self) -> SessionStore:
@@ -296,7 +337,8 @@ class House:
         """Give back what was opened."""
         if "database" in self.__dict__:
             self.database.close()
-        self.workspace.close()
+        for workspace in (*self._left, self.workspace):
+            workspace.close()
 
 
 def home_directory() -> Path | None:

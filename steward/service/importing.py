@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from steward.errors import Conflict, EditRefused, PathRefused, UsageError
+from steward.errors import Conflict, EditRefused, PathRefused, StewardError, UsageError
 from steward.proposals import FileChange, Governing, Proposal, with_result
 from steward.proposals.footing import new_file_mode, readable, vacant
 from steward.service.house import House
-from steward.service.patch_file import PatchedPath, Piece, read_patch, subject
+from steward.service.patch_file import Patch, PatchedPath, subject
+from steward.service.patch_fit import fitted
 from steward.workspace import RepoPath, quoted
 
 MAX_BYTES = 16_777_216
@@ -22,11 +24,18 @@ def import_patch(house: House, data: bytes, *, title: str = "", name: str = "a p
     """Store the patch as one pending change. Raises ``StewardError`` of the kind of its first fault, storing nothing.
 
     ``title`` is what the change is called, else the patch's own subject, else ``name``. A hunk may stand elsewhere
-    than it says when its lines are at one place alone.
+    than it says when its lines are at one place alone. A file may stand in it several times, as in a series of
+    commits; each hunk is held against what those before it have left.
     """
     if len(data) > MAX_BYTES:
         raise UsageError(f"The patch is larger than {MAX_BYTES} bytes.")
-    files = [_change(house, file) for file in read_patch(data)]
+    patch = Patch(data)
+    tree = _Tree(house)
+    for file in patch.files(tree.holds):
+        tree.take(file)
+    files = tuple(tree.changes())
+    if not files:
+        raise EditRefused("unchanged", "What the patch does it takes back again; it changes nothing.")
     _refuse_collisions(files)
     words = " ".join((title or subject(data) or f"Imported from {name}").split())
     changes = house.changes
@@ -34,10 +43,13 @@ def import_patch(house: House, data: bytes, *, title: str = "", name: str = "a p
         id=changes.store.next_id(),
         title=words if len(words) <= TITLE else words[: TITLE - 1] + "…",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        files=tuple(files),
+        files=files,
         workspace=house.workspace.identity,
         instructions=_governing(house, files),
-        notes=("Imported from a patch; whoever made it may not have known the instructions.",),
+        notes=(
+            "Imported from a patch; whoever made it may not have known the instructions.",
+            *(f"Not taken, since the patch has no lines for it: {line}" for line in patch.left_out),
+        ),
     )
     changes.put(proposal)
     return proposal
@@ -52,42 +64,117 @@ def _governing(house: House, files: Sequence[FileChange]) -> tuple[Governing, ..
     )
 
 
-def _change(house: House, file: PatchedPath) -> FileChange:
-    workspace = house.workspace
-    limit = house.settings.tools.max_file_bytes
-    if file.old is None:
-        target = RepoPath.parse(file.new or "")
-        if vacant(workspace, target) is not None:
-            raise EditRefused("exists", f"{quoted(target.text)} is there already; the patch would create it.")
-        result = _applied(b"", file.pieces, target.text)
-        mode = _executable(new_file_mode()) if file.mode == 0o755 else new_file_mode()
-        return FileChange(target.text, "create", None, _checked(result, limit), None, mode)
-    source = RepoPath.parse(file.old)
-    try:
-        data, stat = readable(workspace, source, limit)
-    except EditRefused as refusal:
-        if refusal.kind == "missing":
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A file as the patch has left it so far."""
+
+    data: bytes
+    mode: int
+    origin: str | None
+    """The file on disk that it was made of; ``None`` for a new one."""
+
+
+class _Tree:
+    """The files of the workspace as the patch leaves them, without touching any."""
+
+    def __init__(self, house: House) -> None:
+        self._workspace = house.workspace
+        self._limit = house.settings.tools.max_file_bytes
+        self._bases: dict[str, tuple[bytes, int]] = {}
+        self._now: dict[str, _Held | None] = {}
+        """``None`` for a file that the patch has deleted, or moved away."""
+
+    def holds(self, name: str) -> bool:
+        """Whether there is such a file now; a name that may not be read counts as one that is there."""
+        if name in self._now:
+            return self._now[name] is not None
+        try:
+            return self._workspace.stat(RepoPath.parse(name)) is not None
+        except StewardError:
+            return True
+
+    def take(self, file: PatchedPath) -> None:
+        """Do what the patch says of one file. Raises ``Conflict``, ``EditRefused`` or ``PathRefused``."""
+        if file.old is None:
+            path = RepoPath.parse(file.new or "").text
+            self._free(path, "the patch would create it")
+            mode = _executable(new_file_mode()) if file.mode == 0o755 else new_file_mode()
+            gone = path if path in self._bases else None
+            self._put(path, _Held(fitted(b"", file.pieces, path), mode, gone))
+            return
+        source = RepoPath.parse(file.old).text
+        held = self._read(source)
+        data = fitted(held.data, file.pieces, source)
+        if file.new is None:
+            if data:
+                raise Conflict(f"{quoted(source)} holds more than the patch deletes; nothing was proposed.")
+            self._now[source] = None
+            return
+        target = RepoPath.parse(file.new).text
+        mode = held.mode
+        if file.mode is not None and bool(file.mode & 0o100) != bool(mode & 0o100):
+            mode = _executable(mode) if file.mode & 0o100 else mode & ~0o111
+        if target == source:
+            if data == held.data and mode == held.mode:
+                raise EditRefused("unchanged", f"The patch changes nothing in {quoted(source)}.")
+            self._put(source, replace(held, data=data, mode=mode))
+            return
+        self._free(target, "a copy never replaces" if file.copied else "a rename never replaces")
+        self._put(target, _Held(data, mode, None if file.copied else held.origin))
+        if not file.copied:
+            self._now[source] = None
+
+    def changes(self) -> Iterator[FileChange]:
+        """What has become of the files."""
+        moved = {held.origin for held in self._now.values() if held is not None}
+        for path, held in self._now.items():
+            if held is None:
+                if path in self._bases and path not in moved:
+                    base, mode = self._bases[path]
+                    yield FileChange(path, "delete", base, None, mode, None)
+                continue
+            origin = held.origin
+            if origin is not None and origin != path and self._now[origin] is not None:
+                # Its name was given to another file, so it stays where it is and this one is new.
+                origin = None
+            if origin is None:
+                yield FileChange(path, "create", None, held.data, None, held.mode)
+                continue
+            base, mode = self._bases[origin]
+            if origin == path:
+                if (held.data, held.mode) != (base, mode):
+                    yield with_result(FileChange(path, "modify", base, base, mode, held.mode), held.data)
+            else:
+                yield with_result(FileChange(path, "rename", base, base, mode, held.mode, origin), held.data)
+
+    def _read(self, path: str) -> _Held:
+        if path in self._now:
+            held = self._now[path]
+            if held is None:
+                raise EditRefused("missing", f"{quoted(path)} is gone when the patch needs it.")
+            return held
+        try:
+            data, stat = readable(self._workspace, RepoPath.parse(path), self._limit)
+        except EditRefused as refusal:
+            if refusal.kind == "missing":
+                raise EditRefused("missing", f"{quoted(path)} does not exist; the patch needs it.") from None
+            raise
+        self._bases[path] = data, stat.mode
+        return _Held(data, stat.mode, path)
+
+    def _free(self, path: str, why: str) -> None:
+        """Raise ``EditRefused`` when there is something at ``path``."""
+        there = self._now[path] if path in self._now else vacant(self._workspace, RepoPath.parse(path))
+        if there is not None:
+            raise EditRefused("exists", f"{quoted(path)} is there already; {why}.")
+
+    def _put(self, path: str, held: _Held) -> None:
+        if len(held.data) > self._limit:
             raise EditRefused(
-                "missing", f"{quoted(source.text)} does not exist; the patch needs it."
-            ) from None
-        raise
-    result = _applied(data, file.pieces, source.text)
-    if file.new is None:
-        if result:
-            raise Conflict(f"{quoted(source.text)} holds more than the patch deletes; nothing was proposed.")
-        return FileChange(source.text, "delete", data, None, stat.mode, None)
-    target = RepoPath.parse(file.new)
-    mode = stat.mode
-    if file.mode is not None and bool(file.mode & 0o100) != bool(mode & 0o100):
-        mode = _executable(mode) if file.mode & 0o100 else mode & ~0o111
-    whole = FileChange(source.text, "modify", data, data, stat.mode, mode)
-    if target != source:
-        if vacant(workspace, target) is not None:
-            raise EditRefused("exists", f"{quoted(target.text)} is there already; a rename never replaces.")
-        whole = FileChange(target.text, "rename", data, data, stat.mode, mode, source.text)
-    elif result == data and mode == stat.mode:
-        raise EditRefused("unchanged", f"The patch changes nothing in {quoted(source.text)}.")
-    return with_result(whole, _checked(result, limit))
+                "too-large",
+                f"The result would have {len(held.data)} bytes; at most {self._limit} are allowed.",
+            )
+        self._now[path] = held
 
 
 def _executable(mode: int) -> int:
@@ -95,83 +182,8 @@ def _executable(mode: int) -> int:
     return mode | (mode & 0o444) >> 2
 
 
-def _checked(result: bytes, limit: int) -> bytes:
-    if len(result) > limit:
-        raise EditRefused(
-            "too-large", f"The result would have {len(result)} bytes; at most {limit} are allowed."
-        )
-    return result
-
-
-def _applied(data: bytes, pieces: Sequence[Piece], path: str) -> bytes:
-    """The bytes after all hunks; in a file whose lines all end in CRLF, hunks with LF fit as well.
-
-    Raises ``Conflict`` for the first hunk that does not fit at one place alone.
-    """
-    lines = _split(data)
-    try:
-        return _fitted(lines, pieces, path)
-    except Conflict:
-        ended = [line for line in lines if line.endswith(b"\n")]
-        if not ended or not all(line.endswith(b"\r\n") for line in ended):
-            raise
-        if any(line.endswith(b"\r\n") for piece in pieces for line in (*piece.old, *piece.new)):
-            raise
-    return _fitted(lines, [Piece(p.begin, _as_crlf(p.old), _as_crlf(p.new)) for p in pieces], path)
-
-
-def _fitted(lines: Sequence[bytes], pieces: Sequence[Piece], path: str) -> bytes:
-    made: list[bytes] = []
-    taken = 0
-    shift = 0
-    for number, piece in enumerate(pieces, 1):
-        at = _place(lines, piece.old, piece.begin - 1 + shift, taken)
-        if at is None:
-            raise Conflict(
-                f"Hunk {number} of {quoted(path)} (line {piece.begin}) does not fit the file as it is; "
-                "nothing was proposed."
-            )
-        shift = at - (piece.begin - 1)
-        made += lines[taken:at]
-        made += piece.new
-        taken = at + len(piece.old)
-    made += lines[taken:]
-    if any(not line.endswith(b"\n") for line in made[:-1]):
-        raise Conflict(f"{quoted(path)} ends otherwise than the patch says; nothing was proposed.")
-    return b"".join(made)
-
-
-def _split(data: bytes) -> list[bytes]:
-    """Lines with their endings, cut at LF alone."""
-    lines = [line + b"\n" for line in data.split(b"\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
-
-
-def _as_crlf(lines: Sequence[bytes]) -> tuple[bytes, ...]:
-    return tuple(line[:-1] + b"\r\n" if line.endswith(b"\n") else line for line in lines)
-
-
-def _place(lines: Sequence[bytes], old: Sequence[bytes], wanted: int, least: int) -> int | None:
-    """Where ``old`` stands at or after ``least``: at ``wanted``, else where it is the only one."""
-    if wanted >= least and list(lines[wanted : wanted + len(old)]) == list(old) and wanted <= len(lines):
-        return wanted
-    if not old:
-        return None
-    found = [
-        at for at in range(least, len(lines) - len(old) + 1) if list(lines[at : at + len(old)]) == list(old)
-    ]
-    return found[0] if len(found) == 1 else None
-
-
 def _refuse_collisions(files: Sequence[FileChange]) -> None:
-    """No path may stand twice in the patch, and none may need another as its directory."""
-    seen: set[str] = set()
-    for file in files:
-        for path in {file.path, file.source}:
-            if path in seen:
-                raise UsageError(f"{quoted(path)} stands in the patch more than once.")
-            seen.add(path)
+    """No path may need another as its directory."""
     made = [file.path for file in files if file.result is not None]
     for upper in made:
         if any(other.startswith(upper + "/") for other in made):

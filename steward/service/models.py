@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -68,6 +69,10 @@ class Models:
             raise Conflict("A turn is running; choose the model when it has ended.")
         self._talk.model = name
         self._facts = ModelFacts("")
+        from steward.service.confine import models_of, worker_ports
+
+        settings = self._house.settings
+        self._gateway.hold_to(worker_ports(settings, name, os.environ), models_of(settings, name))
         try:
             from steward.service.model_settings import remember
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,6 +29,7 @@ from steward.service.manual import page
 from steward.service.model_settings import model_of
 from steward.service.models import Models
 from steward.service.revising import Revisions
+from steward.service.steering import Steering
 from steward.service.views import (
     ChangeView,
     ContextView,
@@ -46,15 +47,13 @@ if TYPE_CHECKING:
     from steward.proposals import Proposal
     from steward.proposals.apply import Applied
     from steward.service.house import House
-    from steward.service.trust import TrustView
-    from steward.skills import Catalog
     from steward.tools import ToolResult
 
 T = TypeVar("T")
 _log = logging.getLogger("steward.service")
 
 
-class Steward(Conversations, Models, Revisions):
+class Steward(Conversations, Models, Revisions, Steering):
     """A workspace, its conversation and its changes, for one front end.
 
     Methods belong to one event loop and raise ``StewardError`` alone; what blocks runs in threads.
@@ -99,6 +98,11 @@ class Steward(Conversations, Models, Revisions):
         return self._house.settings
 
     @property
+    def profile(self) -> str:
+        """The name of the profile in force; empty for none."""
+        return self._house.profile_name
+
+    @property
     def busy(self) -> bool:
         """Whether a turn is running."""
         return self._turn is not None
@@ -114,6 +118,18 @@ class Steward(Conversations, Models, Revisions):
         return self._talk.context().total
 
     # Opening and closing
+
+    def hold(self) -> str:
+        """Have the kernel hold this process to what it needs from here on, where a helper starts the rest.
+
+        To be called in the first thread, while there is no other: what is there already is not held. What holds, in a
+        few words; empty for nothing.
+        """
+        if self._house.outside is not None and self._house.outside.helped:
+            from steward.service.confine import hold_steward
+
+            return str(hold_steward(self._house, self.model))
+        return ""
 
     async def start(self) -> None:
         """Recover what a dead process left, start the worker, begin to watch. Does not wait for the worker."""
@@ -161,15 +177,29 @@ class Steward(Conversations, Models, Revisions):
 
     # A turn
 
-    async def ask(self, question: str, *, rounds: int | None = None) -> AsyncGenerator[Event]:
-        """One turn as events, the last of them ``TurnEnded``. ``Conflict`` while another one runs."""
+    async def ask(
+        self, question: str, *, rounds: int | None = None, cost: float | None = None
+    ) -> AsyncGenerator[Event]:
+        """One turn as events, the last of them ``TurnEnded``. ``Conflict`` while another one runs.
+
+        ``rounds`` and ``cost`` (US dollars) bound it instead of the settings.
+        """
+        await _blocking(
+            lambda: self._talk
+        )  # here, where a database that cannot be used is the caller's to word
         if self._turn is not None:
             raise Conflict("A turn is running; interrupt it or wait for its end.")
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        task = self._turn = asyncio.create_task(self._pump(question, rounds, queue))
+        task = self._turn = asyncio.create_task(self._pump(question, queue, rounds, cost))
+        # A task that is cancelled before its first step never gets to say that it is over.
+        task.add_done_callback(lambda _: queue.put_nowait(None))
+        ended = False
         try:
             while (event := await queue.get()) is not None:
+                ended = ended or isinstance(event, TurnEnded)
                 yield event
+            if not ended:
+                yield TurnEnded("interrupted", 0, Usage(), 0.0)
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -180,11 +210,13 @@ class Steward(Conversations, Models, Revisions):
         if self._turn is not None:
             self._turn.cancel()
 
-    async def _pump(self, question: str, rounds: int | None, queue: asyncio.Queue[Event | None]) -> None:
+    async def _pump(
+        self, question: str, queue: asyncio.Queue[Event | None], rounds: int | None, cost: float | None
+    ) -> None:
         began = time.monotonic()
         from steward.service.model_settings import bounds_of
 
-        bounds = bounds_of(self._house.settings, rounds)
+        bounds = bounds_of(self._house.settings, rounds, cost)
         number, usage = 0, Usage()
         talk = self._talk
         talk.local = lambda: self._facts.local
@@ -302,31 +334,18 @@ class Steward(Conversations, Models, Revisions):
         """One tool as the model would run it first thing in a conversation."""
         return await self._talk.run_tool(name, arguments)
 
-    async def skills(self) -> Catalog:
-        """The skills of this conversation."""
-        return self._talk.skill.catalog
-
-    # Trust
-
-    async def trust_view(self) -> TrustView:
-        """What of this repository would steer the model, and what the person accepted of it."""
-        return await _blocking(self._house.trust.view)
-
-    async def trust(self, digests: Mapping[str, str]) -> TrustView:
-        """Use the texts that were shown: the view's ``digests``, or a part of them; see ``Trust.accept``.
-
-        An empty conversation begins anew with them; in another one instructions count from the next path on. The
-        repository's configuration counts from the next start on.
-        """
-        self._idle("trust the repository")
-        view = await _blocking(lambda: self._house.trust.accept(digests))
-        if self._talk.messages:
-            self._tell(await self._instructions_event())
-        else:
-            await self.new_session()
-        return view
+    async def _anew(self) -> None:
+        await asyncio.to_thread(self._index.close)
+        await _blocking(self._house.take_up)
+        self._index = PathIndex(self._house.workspace)
+        await self.new_session()
 
     # The prompt
+
+    @property
+    def paths_listed(self) -> bool:
+        """Whether the files were listed once; the first completion waits for that."""
+        return self._index.listed
 
     async def complete_path(self, text: str, limit: int = 12) -> tuple[str, ...]:
         """Paths of the workspace that fit what was typed, best first."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from steward.conversation import Conversation, JsonObject, Message, System, ToolAnswer, Usage
@@ -19,20 +20,23 @@ from steward.prompts import note_tag, system_text
 from steward.prompts.briefing import Briefing
 from steward.proposals import Governing, Proposal
 from steward.proposals.draft import Draft, Pending
+from steward.service import by_hand
 from steward.service.compaction import Asked
 from steward.service.fitting import Fitting
+from steward.service.history import missed
 from steward.service.house import House
 from steward.service.record import Record
 from steward.service.since import changed_since
+from steward.service.tool_call import as_told, cleaned
 from steward.service.trust import NOTE
-from steward.service.views import ContextView, Share
+from steward.service.views import ContextView, Share, in_proportion
 from steward.skills import discover
+from steward.skills.allowed import named
 from steward.storage import SessionRow
 from steward.tools import Tool, ToolBox, ToolResult
 from steward.tools.list_files import ListFilesTool
 from steward.tools.propose_patch import ProposePatchTool
 from steward.tools.read_file import ReadFileTool
-from steward.tools.redact import redacted, redacts
 from steward.tools.search_files import SearchFilesTool
 from steward.tools.skill import SkillTool
 
@@ -80,6 +84,8 @@ class Talk:
         """Whether the model is on this machine, as far as that is known by now."""
         self._told = house.changes.store.audit.last()
         """The last line of the audit log that this conversation's model knows of."""
+        self._missed: tuple[str, ...] = ()
+        """What was done to changes before a fork began and is told nowhere in what it holds."""
         self._reported: tuple[int, int] | None = None
         """Tokens that a provider counted, and how many messages it had been sent or had replied with then."""
         self.briefing = Briefing(
@@ -89,11 +95,15 @@ class Talk:
         places = house.skill_places()
         self._notices: list[str] = list(house.notices)
         self.skill = SkillTool(
-            discover(places), places, notice=self._notices.append, workspace=house.workspace
+            discover(places),
+            places,
+            notice=self._notices.append,
+            workspace=house.workspace,
+            told=house.told_of_skills,
+            listing=str(session.state.get("skill", {}).get("listing", "")) if session is not None else "",
         )
-        self._notices += self.skill.catalog.warnings
         self._draft = self._new_draft("")
-        self.toolbox = ToolBox(self._tools(), self._clean)
+        self.toolbox = ToolBox(self._tools(), partial(cleaned, house.workspace.policy))
         if session is not None:
             self._resume(session, upto)
 
@@ -124,10 +134,10 @@ class Talk:
             toolbox=self.toolbox,
             briefed=self.briefed,
             request=self._request,
-            news=news,
+            news=lambda: (*dict.fromkeys((*self._take_missed(), *news())), *self._by_hand()),
             secret=self.house.secret,
             refusal=lambda tool, paths: self.skill.lock.allows(tool, *paths),
-            announce=self.skill.announce,
+            announce=self.skill.announced,
             ids=changes.store.statuses,
             window=self.window,
             spent=self.usage,
@@ -158,9 +168,38 @@ class Talk:
         if name == "proposePatch":
             head = self.briefed.touch(*(path.text for path in self.toolbox.targets(arguments))).text
         result = await self.toolbox.run(name, arguments)
-        touched = [path.text for path in result.touched]
-        head += self.briefed.touch(*touched).text + "".join(map(self.skill.announce, touched))
-        return ToolResult(head + self.briefed.guard(result.text), result.ok, result.touched, result.summary)
+        return as_told(result, self.briefing, self.skill.announce, head)
+
+    async def load_skill(self, name: str) -> str:
+        """Load a skill by hand: it goes along with the next question, and its lock holds in that turn.
+
+        A sentence for the person; see ``SkillTool.load_by_hand`` for what it raises.
+        """
+        await self.skill.load_by_hand(name)
+        skill = self.skill.catalog.find(name)
+        assert skill is not None
+        size = dict(self.skill.weights)[name]
+        locks = f" In that turn it allows only {named(skill.rules)}." if skill.rules is not None else ""
+        missing = f" Not available here: {', '.join(skill.unavailable)}." if skill.unavailable else ""
+        return (
+            f"The skill {name!r} from {skill.location} (about {tokens_of(size)} tokens) goes along with your next "
+            f"question.{locks}{missing}"
+        )
+
+    def _by_hand(self) -> tuple[str, ...]:
+        """What the model is told of the skills that the person loaded for this question."""
+        return tuple(
+            by_hand.told(name, digest, self.guarded(self.cleaned(text)))
+            for name, digest, text in self.skill.take_waiting()
+        )
+
+    def cleaned(self, text: str) -> str:
+        """``text`` without keys, as a tool's result would give it."""
+        return cleaned(self.house.workspace.policy, ToolResult(text)).text
+
+    def _take_missed(self) -> tuple[str, ...]:
+        taken, self._missed = self._missed, ()
+        return taken
 
     def save(self) -> None:
         """Store what is new. Blocks for one durable write; does nothing when nothing is new."""
@@ -205,7 +244,7 @@ class Talk:
             if state in ("in-effect", "arrived", "delivered")
         )
         skills = tuple(Share(name, tokens_of(size), "skills") for name, size in self.skill.weights)
-        loaded = sum(share.tokens for share in skills)
+        spoken, called = map(tokens_of, self.skill.placed)
         told = sum(share.tokens for share in documents)
         system = tokens_of(self.conversation.characters_of(System))
         results = tokens_of(self.conversation.characters_of(ToolAnswer))
@@ -216,17 +255,21 @@ class Talk:
             Share("tools", specs, "tools"),
             *documents,
             *skills,
-            Share("conversation", max(0, whole - system - results), "conversation"),
-            Share("tool results", max(0, results - loaded - max(0, told - system)), "results"),
+            Share("conversation", max(0, whole - system - results - spoken), "conversation"),
+            Share("tool results", max(0, results - called - max(0, told - system)), "results"),
         )
-        return ContextView(parts, self._total(sum(share.tokens for share in parts)), self.window)
+        total = self._total(sum(share.tokens for share in parts))
+        if self._reported is None:
+            return ContextView(parts, total, self.window)
+        return ContextView(in_proportion(parts, total), total, self.window, self._reported[0])
 
     def _total(self, estimate: int) -> int:
-        """What the provider counted, with an estimate of what was added since."""
+        """What the provider counted, with an estimate of what was added since and goes along next."""
         if self._reported is None:
             return estimate
         counted, messages = self._reported
-        return counted + sum(tokens(message.text) for message in self.conversation.messages[messages:])
+        added = (*(message.text for message in self.conversation.messages[messages:]), *self.skill.waiting)
+        return counted + sum(map(tokens, added))
 
     def reported(self, context: int, usage: Usage) -> None:
         """What the window holds now, and what a provider counted of it."""
@@ -240,6 +283,7 @@ class Talk:
         """Hold what counts as told against what the conversation really holds, after it was cut off."""
         told = [m.text for m in self.conversation.messages if isinstance(m, System | ToolAnswer)]
         self.briefing.reconcile(told)
+        self.skill.settle(m.text for m in self.conversation.messages)
 
     def _begin(self, question: str) -> tuple[Event, ...]:
         """Make sure there is a session and a system message; gives what came of the documents it holds."""
@@ -310,14 +354,6 @@ class Talk:
         allowed = self.house.profile.tools
         return tools if allowed is None else tuple(tool for tool in tools if tool.name in allowed)
 
-    def _clean(self, result: ToolResult) -> ToolResult:
-        """The result without keys: hints, diffs and skills quote files too."""
-        policy = self.house.workspace.policy
-        open_to_all = bool(result.touched) and not any(redacts(policy, path) for path in result.touched)
-        if not policy.redact or open_to_all:
-            return result
-        return replace(result, text=redacted(result.text), summary=redacted(result.summary))
-
     def _views(self) -> Mapping[str, Pending]:
         return self._draft.views()
 
@@ -334,10 +370,14 @@ class Talk:
             self.record.parent = row.id
         if "briefing" in row.state:
             self.briefing.load(row.state["briefing"])
-        self._told = int(row.state.get("told", self._told))
+        if upto is not None:
+            self._missed = missed(
+                self.house.changes.store, row.created, "\n".join(message.text for message in stored)
+            )
         if upto is None:
+            self._told = int(row.state.get("told", self._told))
             self.usage = Usage(**row.state.get("usage", {}))
-        if "skill" in row.state and upto is None:
+        if "skill" in row.state:
             self.skill.restore(row.state["skill"])
         if upto is None or upto.begin:
             self.words = tuple(map(str, row.state.get("words", ())))

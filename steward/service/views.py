@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from steward.agents_md import Resolution
     from steward.conversation import Usage
     from steward.events import DocumentState
+    from steward.loop import Bounds
     from steward.proposals import Action, Proposal
     from steward.proposals.diff import FileDiff
     from steward.proposals.stale import StaleFile
@@ -143,6 +144,22 @@ class ContextView:
     parts: tuple[Share, ...]
     total: int
     window: int | None
+    counted: int | None = None
+    """What the provider counted when it was last asked; the rest of ``total`` was added since and is estimated."""
+
+
+def in_proportion(parts: tuple[Share, ...], total: int) -> tuple[Share, ...]:
+    """The parts, estimated by characters, so that they make up a ``total`` that was counted."""
+    whole = sum(part.tokens for part in parts)
+    if not whole or whole == total:
+        return parts
+    made: list[Share] = []
+    estimated = given = 0
+    for part in parts:
+        estimated += part.tokens
+        made.append(replace(part, tokens=round(total * estimated / whole) - given))
+        given += made[-1].tokens
+    return tuple(made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +184,8 @@ class CostView:
 
     turn: Usage
     session: Usage
+    bounds: Bounds | None = field(default=None, compare=False)
+    """Where a turn stops by itself."""
 
 
 @dataclass(frozen=True, slots=True)

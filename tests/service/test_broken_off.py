@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import time
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from steward.config import Settings
 from steward.events import Retrying, TurnEnded
@@ -66,4 +69,26 @@ async def test_a_countdown_is_shown_and_ended_by_the_person(tmp_path: Path) -> N
     assert 0 < time.monotonic() - began < 50
     again = await asked(steward, "Again")
     assert again[-1].reason == "answered"
+    await steward.close()
+
+
+async def test_a_turn_that_is_ended_before_its_first_step_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steward, gateway = steward_in(plant(tmp_path / "repository"), [{"text": "Still here."}])
+    begin = asyncio.create_task
+
+    def begin_and_end(work: Any, **more: Any) -> asyncio.Task[Any]:
+        task = begin(work, **more)
+        if "_pump" in getattr(work, "__qualname__", ""):
+            task.cancel()
+        return task
+
+    with monkeypatch.context() as patched:
+        patched.setattr(asyncio, "create_task", begin_and_end)
+        async with asyncio.timeout(60):
+            events = await asked(steward, "Never sent")
+    assert [(type(event), event.reason) for event in events] == [(TurnEnded, "interrupted")]
+    assert not steward.busy and gateway.requests == []
+    assert (await asked(steward, "Are you there?"))[-1].reason == "answered"
     await steward.close()

@@ -308,7 +308,8 @@ class Decisions(RuleBasedStateMachine):
         for change, known in self.changes.items():
             stored = self.rooms.store.get(change)
             if known.status == "pending" and stored.stamp != known.proposal.stamp:
-                assert touched & {path for file in stored.files for path in (file.path, file.source)}
+                # What the applied change did in the same way is no longer part of it.
+                assert touched & {path for file in known.proposal.files for path in (file.path, file.source)}
                 self.keep(stored)
                 self.shown.pop(change, None)
                 assert self.changes[change].after(self.tree) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import errno
 import json
@@ -45,7 +46,9 @@ from steward.service.finding import Finding
 from steward.service.house import House
 from steward.service.model_settings import remember
 from steward.service.private_file import write_private
+from steward.service.trust import TrustItem, TrustView
 from steward.skills import Places, discover
+from tests.monorepo import PROJECT
 from tests.support import plant
 
 KEY = "sk-never-shown-4242"
@@ -350,3 +353,35 @@ def test_the_model_that_was_remembered_and_what_its_exam_said_are_told(tmp_path:
         assert "exam" not in {f.name for f in examine(house, {}, chosen="offline/guide")}
     finally:
         house.close()
+
+
+def test_what_waits_to_be_accepted_is_told_from_what_steers_the_model() -> None:
+    def item(path: str, state: Any) -> TrustItem:
+        return TrustItem("instructions", path, b"x", state)
+
+    items = (
+        item("AGENTS.md", "accepted"),
+        item("web/AGENTS.md", "changed"),
+        item("https://x.example", "yours"),
+    )
+    used, waiting = doctor.repository(TrustView("/r", True, items))
+    assert (used.state, used.sentence) == ("ok", "Steers the model: AGENTS.md.")
+    assert (waiting.state, waiting.sentence) == ("warn", "Waits until you accept it: web/AGENTS.md.")
+    assert "steward trust" in waiting.remedy
+    (used, waiting) = doctor.repository(TrustView("/r", False, items[:2]))
+    assert "Nothing" in used.sentence and "AGENTS.md, web/AGENTS.md" in waiting.sentence
+    (used,) = doctor.repository(TrustView("/r", True, items), forced=True)
+    assert used.sentence == "Steers the model: AGENTS.md, web/AGENTS.md."
+
+
+def test_whatever_is_not_well_comes_with_a_remedy() -> None:
+    """In every module that makes findings, a state that is said outright is followed by a sentence and a remedy."""
+    found = 0
+    for path in (PROJECT / "steward").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
+                state = node.args[1] if len(node.args) > 1 else None
+                if isinstance(state, ast.Constant) and state.value != "ok":
+                    found += 1
+                    assert len(node.args) == 4, f"{path.name}:{node.lineno}"
+    assert found > 20

@@ -159,7 +159,7 @@ HEAD = b"--- a/%s\n+++ b/%s\n@@ -1 +1 @@\n-x\n+y\n"
     [
         (b"", "no unified diff"),
         (b"hello\n", "no unified diff"),
-        (b"--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n", "cannot|can be read"),
+        (b"--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n", "other lines than its header says"),
         (HEAD.replace(b"%s", b"../out.txt"), "leaves|outside|escapes"),
         (HEAD.replace(b"a/%s", b"/etc/passwd").replace(b"b/%s", b"/etc/passwd"), "Absolute"),
         (HEAD.replace(b"%s", b".git/config"), ".git"),
@@ -178,10 +178,12 @@ HEAD = b"--- a/%s\n+++ b/%s\n@@ -1 +1 @@\n-x\n+y\n"
             b"diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n",
             "symbolic link",
         ),
-        (
-            b"diff --git a/README.md b/i.png\nsimilarity index 90%\ncopy from README.md\ncopy to i.png\n",
-            "copy",
-        ),
+        (b"@@ -1 +1 @@\n-x\n+y\n", "no file above it"),
+        (b"diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1,1 -1,1 +1,1 @@@\n- x\n", "merge"),
+        (b"Binary files a/x.png and b/x.png differ\n", "Only text"),
+        (b"diff --git a/one b/two\nnew mode 100755\n", "cannot be told which file"),
+        (b"--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-x\n+y\n", "no name"),
+        (b'--- "a/\\377.txt"\n+++ "b/\\377.txt"\n@@ -1 +1 @@\n-x\n+y\n', "not UTF-8"),
         (
             b"diff --git a/i.png b/i.png\nindex 1..2 100644\nBinary files a/i.png and b/i.png differ\n",
             "binary",

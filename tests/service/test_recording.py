@@ -15,7 +15,8 @@ from steward.model.scriptfile import parse_script
 from steward.service import House
 from steward.service.recording import exported
 from steward.service.replay import parse_header, replay
-from tests.support import asked, call, patch, plant, steward_in
+from steward.service.tree import Piece
+from tests.support import TREE, asked, call, patch, plant, steward_in
 
 OPENAI = "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq4\n-----END RSA PRIVATE KEY-----"
@@ -124,12 +125,22 @@ async def test_replaying_with_instructions_recomposed_each_round_compares_nothin
     script, _, house = await held(tmp_path, [{"text": "Yes."}], "Hello", instructions={"refresh": "replace"})
     assert not any("request" in entry for entry in parse_script("x", script))
     house.close()
-    other = House(plant(tmp_path / "copy/repository"), Settings(), state=tmp_path / "copy/state")
-    found = await replay(other, script)
-    assert (len(found.requests), found.compared, found.differences) == (1, 0, ())
-    other.close()
+    pieces = (Piece(path, "file", text.encode()) for path, text in TREE.items())
+    found = await replay(script, pieces)
+    assert ([one.same for one in found.compared], found.differences) == ([None], ())
 
 
 def test_wrong_arguments_are_wrong_in_the_same_way() -> None:
     assert arguments_for("readFile", "There is no tool 'x'.") is None
     assert arguments_for("readFile", "Wrong arguments for readFile: path is missing.") is None
+
+
+async def test_a_script_that_holds_the_files_holds_no_key_of_them(tmp_path: Path) -> None:
+    _, _, house = await held(tmp_path, [{"text": "Yes."}], "Hello")
+    plant(house.workspace.root, {"config.py": f'KEY = "{OPENAI}"\n', ".env": f"KEY={OPENAI}\n"})
+    script = exported(house, None, files=True)
+    assert OPENAI not in script and "[redacted" in script
+    assert parse_header(script)["redacted"] is False, "requests can be compared all the same"
+    found = await replay(script)
+    assert found.differences == () and 5 < found.files <= parse_header(script)["files"]
+    house.close()

@@ -18,9 +18,11 @@ from steward.model.gateway import Gateway
 from steward.model.request import ModelRequest, Part
 from steward.model.scriptfile import parse_script
 from steward.service import House, Steward
-from steward.service.recording import HEADER
+from steward.service.beginning import beginning
+from steward.service.recording import FILE, HEADER, exported
 from steward.service.replay import Replayed, parse_header, replay
-from tests.support import ScriptedGateway, asked, call, patch, plant, steward_in
+from steward.service.tree import Piece
+from tests.support import TREE, ScriptedGateway, asked, call, patch, plant, steward_in
 
 READ = {"calls": [call("readFile", path="src/app.py")]}
 PATCH = {"calls": [patch("src/app.py", "41", "42")]}
@@ -38,16 +40,18 @@ class Place:
     def steward(self, replies: list[Any], **more: Any) -> tuple[Steward, ScriptedGateway]:
         return steward_in(self.repository, replies, **more)
 
-    def copy(self, *, secret: str = "") -> House:
-        """A copy of the workspace with an empty state; with the same secret when it is given."""
-        self.copies += 1
-        place = self.root / f"copy{self.copies}"
-        shutil.copytree(self.root / "before" / "repository", place / "repository")
-        house = House(place / "repository", Settings(), state=place / "state")
-        if secret:
-            with house.database.write() as cursor:
-                cursor.execute("INSERT INTO facts VALUES ('secret', ?)", (secret,))
-        return house
+    def before(self, **changed: str) -> list[Piece]:
+        """The files as they were, but for some that are changed."""
+        root = self.root / "before" / "repository"
+        files = {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+        return [
+            Piece(path, "file", changed[path].encode() if path in changed else data)
+            for path, data in files.items()
+        ]
+
+
+def secret_of(steward: Steward) -> str:
+    return steward._house.secret  # pyright: ignore[reportPrivateUsage] -- what no front end may know
 
 
 @pytest.fixture
@@ -58,9 +62,7 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 async def again(place: Place, steward: Steward, gateway: ScriptedGateway) -> Replayed:
     """The session exported and replayed; every request must be the same, byte for byte."""
     text = await steward.export()
-    house = place.copy(secret=steward._house.secret)  # pyright: ignore[reportPrivateUsage] -- what no front end may know
-    found = await replay(house, text)
-    house.close()
+    found = await replay(text, place.before(), secret=secret_of(steward))
     assert found.differences == ()
     assert [r.messages for r in found.requests] == [r.messages for r in gateway.requests]
     assert [r.tools for r in found.requests] == [r.tools for r in gateway.requests]
@@ -83,7 +85,7 @@ async def test_a_session_of_several_turns_is_replayed_to_the_same_requests(place
     for question in ("Change both", "Where is VALUE?", "Are you sure?\n\n```\n<x>\n```"):
         await asked(steward, question)
     found = await again(place, steward, gateway)
-    assert found.compared == len(found.requests) == 8
+    assert [one.same for one in found.compared] == [True] * len(found.requests) == [True] * 8
     await steward.close()
 
 
@@ -223,12 +225,10 @@ async def test_the_secret_of_the_workspace_is_neither_needed_nor_given_away(plac
     await asked(steward, "Change it")
     await asked(steward, "Really?")
     text = await steward.export()
-    assert steward._house.secret not in text  # pyright: ignore[reportPrivateUsage]
+    assert secret_of(steward) not in text
     assert "steward-note-" not in text
-    house = place.copy()
-    found = await replay(house, text)
-    assert found.differences == () and found.compared == 4
-    house.close()
+    found = await replay(text, place.before())
+    assert found.differences == () and [one.same for one in found.compared] == [True] * 4
     await steward.close()
 
 
@@ -237,11 +237,10 @@ async def test_the_first_request_that_differs_is_named(place: Place) -> None:
     await asked(steward, "What is it?")
     await asked(steward, "Really?")
     text = await steward.export()
-    house = place.copy()
-    (house.workspace.root / "src/app.py").write_text("def answer():\n    return 7\n")
-    found = await replay(house, text)
-    assert found.differences[0] == "At reply 2 the model is sent something else than was recorded."
-    house.close()
+    found = await replay(text, place.before(**{"src/app.py": "def answer():\n    return 7\n"}))
+    said = "At reply 2 the model is sent something else than was recorded: message 4, the result of readFile."
+    assert found.differences[0] == said
+    assert [one.same for one in found.compared] == [True, False]
     await steward.close()
 
 
@@ -252,12 +251,10 @@ async def test_a_hand_that_cannot_be_repeated_is_named(place: Place) -> None:
     await steward.apply_change("change-001", review.proposal.stamp)
     await asked(steward, "So?")
     text = (await steward.export()).replace('"newText\\": \\"42', '"newText\\": \\"41')
-    house = place.copy()
-    found = await replay(house, text)
+    found = await replay(text, place.before())
     assert any(
         "cannot be repeated" in sentence or "something else" in sentence for sentence in found.differences
     )
-    house.close()
     await steward.close()
 
 
@@ -267,7 +264,7 @@ async def test_an_export_is_a_script_that_the_scripted_model_replays_through_the
     await asked(steward, "Really?")
     text = await steward.export()
     (place.root / "exported.jsonl").write_text(text, "utf-8")
-    secret = steward._house.secret  # pyright: ignore[reportPrivateUsage]
+    secret = secret_of(steward)
     await steward.close()
     shutil.rmtree(place.repository)
     shutil.copytree(place.root / "before" / "repository", place.repository)
@@ -292,11 +289,9 @@ async def test_an_export_is_a_script_that_the_scripted_model_replays_through_the
 
 
 @pytest.mark.parametrize("text", ["", '{"text": "x"}\n', f"{HEADER}{{}}\n", f"{HEADER}[\n", f"{HEADER}[1]\n"])
-async def test_what_is_no_export_is_refused(place: Place, text: str) -> None:
-    house = place.copy()
+async def test_what_is_no_export_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
-        await replay(house, text)
-    house.close()
+        await replay(text)
 
 
 async def test_there_must_be_something_to_export(place: Place) -> None:
@@ -312,17 +307,163 @@ async def test_a_recording_that_asks_for_nothing_ends(place: Place) -> None:
     steward, _ = place.steward([{"text": "Yes."}])
     await asked(steward, "Hello")
     text = (await steward.export()).replace('"rounds": 25', '"rounds": 0')
-    house = place.copy()
-    assert (await replay(house, text)).differences == ("At reply 1 the recorded reply was not asked for.",)
-    house.close()
+    found = await replay(text, place.before())
+    assert found.differences == ("At reply 1 the recorded reply was not asked for.",)
     await steward.close()
 
 
-async def test_another_name_of_the_directory_is_said(place: Place) -> None:
+# The copy
+
+
+async def test_the_recording_that_holds_its_files_needs_nothing_else(place: Place) -> None:
+    (place.repository / "run.sh").write_text("#!/bin/sh\n")
+    (place.repository / "run.sh").chmod(0o755)
+    (place.repository / "picture.bin").write_bytes(b"\xff\x00\x80")
+    (place.repository / "link").symlink_to("src")
+    (place.repository / ".gitignore").write_text("build/\n")
+    (place.repository / "build").mkdir()
+    (place.repository / "build" / "out.o").write_text("text that nobody asked for")
+    (place.repository / ".env").write_text("DATABASE_PASSWORD=hunter22hunter22\n")
+    steward, gateway = place.steward(
+        [
+            {"calls": [call("listFiles", depth=3), call("searchFiles", query="return")]},
+            {"calls": [call("readFile", path="src/app.py"), patch("src/app.py", "41", "42")]},
+            {"text": "Proposed."},
+            {"calls": [call("searchFiles", query="return 4")]},
+            {"text": "It is 42 now."},
+        ]
+    )
+    await asked(steward, "Change it")
+    review = await steward.review()
+    await steward.apply_change("change-001", review.proposal.stamp)
+    await asked(steward, "So?")
+    house = steward._house  # pyright: ignore[reportPrivateUsage]
+    text = exported(house, None, files=True)
+    assert "hunter22" not in text and "nobody asked" not in text
+    found = await replay(text, secret=house.secret)
+    assert found.differences == () and len(found.compared) == 5
+    assert [r.messages for r in found.requests] == [r.messages for r in gateway.requests]
+    await steward.close()
+
+
+async def test_files_are_taken_back_to_what_they_were_when_the_session_began(place: Place) -> None:
+    replies = [
+        READ,
+        {"calls": [patch("src/app.py", "41", "42"), patch("new.txt", "", "new\n")]},
+        {
+            "calls": [
+                call("readFile", path="web/page.js"),
+                call("proposePatch", path="web/page.js", deleteFile=True),
+            ]
+        },
+        {"text": "Proposed."},
+        READ,
+        {"calls": [patch("src/app.py", "42", "43")]},
+        {"text": "Proposed."},
+    ]
+    steward, _ = place.steward(replies)
+    for change, question in (("change-001", "Change them"), ("change-002", "Again")):
+        await asked(steward, question)
+        review = await steward.review(change)
+        await steward.apply_change(change, review.proposal.stamp)
+    house = steward._house  # pyright: ignore[reportPrivateUsage]
+
+    def begun() -> dict[str, bytes]:
+        pieces = beginning(house, house.sessions.find(None))
+        return {piece.path: piece.data for piece in pieces if piece.kind == "file"}
+
+    assert (place.repository / "src/app.py").read_bytes() == b"def answer():\n    return 43\n"
+    assert begun() == {path: data.encode() for path, data in TREE.items()}
+    (place.repository / "new.txt").write_text("Somebody wrote here since.\n")
+    assert begun()["src/app.py"] == b"def answer():\n    return 42\n", (
+        "a change is taken back whole or not at all"
+    )
+    assert {piece.path for piece in beginning(house, None)} >= {"new.txt", "src/app.py"}
+    await steward.close()
+
+
+async def test_the_workspace_and_its_state_are_not_touched(place: Place) -> None:
+    steward, _ = place.steward([READ, PATCH, {"text": "Proposed."}, {"text": "Yes."}])
+    await asked(steward, "Change it")
+    review = await steward.review()
+    await steward.apply_change("change-001", review.proposal.stamp)
+    await asked(steward, "So?")
+    text = await steward.export()
+    before = {
+        p: p.read_bytes()
+        for p in place.root.rglob("*")
+        if p.is_file() and "wal" not in p.name and "shm" not in p.name
+    }
+    house = steward._house  # pyright: ignore[reportPrivateUsage]
+    found = await replay(text, beginning(house, house.sessions.find(None)))
+    assert found.differences == ()
+    assert {p: p.read_bytes() for p in before} == before
+    await steward.close()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"path": "../outside.txt", "kind": "file", "text": "x"},
+        {"path": "/tmp/outside.txt", "kind": "file", "text": "x"},
+        {"path": "a/../../outside.txt", "kind": "file", "text": "x"},
+        {"path": ".git/hooks/pre-commit", "kind": "file", "text": "x"},
+        {"path": "README.md/x", "kind": "file", "text": "x"},
+        {"path": "", "kind": "file"},
+        {"path": "x", "kind": "device"},
+        {"path": "x", "kind": "file", "base64": "?"},
+        {"kind": "file"},
+        [],
+    ],
+    ids=str,
+)
+async def test_a_recording_cannot_write_beside_its_copy(place: Place, line: Any) -> None:
     steward, _ = place.steward([{"text": "Yes."}])
     await asked(steward, "Hello")
-    text = (await steward.export()).replace('"workspace": "repository"', '"workspace": "shop"')
-    house = place.copy()
-    assert "called shop" in (await replay(house, text)).differences[0]
-    house.close()
+    house = steward._house  # pyright: ignore[reportPrivateUsage]
+    text = exported(house, None, files=True) + f"{FILE}{json.dumps(line)}\n"
+    with pytest.raises(ConfigError):
+        await replay(text)
+    await steward.close()
+
+
+async def test_a_link_of_a_recording_leads_nothing_out(place: Place, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    steward, _ = place.steward([{"text": "Yes."}])
+    await asked(steward, "Hello")
+    house = steward._house  # pyright: ignore[reportPrivateUsage]
+    text = exported(house, None, files=True)
+    for more in (
+        [
+            {"path": "out", "kind": "link", "text": str(outside)},
+            {"path": "out/x", "kind": "file", "text": "x"},
+        ],
+        [
+            {"path": "out", "kind": "link", "text": str(outside)},
+            {"path": "out/x", "kind": "link", "text": "/"},
+        ],
+    ):
+        with pytest.raises(ConfigError):
+            await replay(text + "".join(f"{FILE}{json.dumps(line)}\n" for line in more))
+        assert list(outside.iterdir()) == []
+    await steward.close()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"workspace": "repository"', '"workspace": ".."'),
+        ('"workspace": "repository"', '"workspace": "a/b"'),
+        ('"first_change": 1', '"first_change": 1000000000'),
+        ('"identity": "', '"identity": "../'),
+    ],
+)
+async def test_a_header_that_leads_elsewhere_is_refused(place: Place, old: str, new: str) -> None:
+    steward, _ = place.steward([{"text": "Yes."}])
+    await asked(steward, "Hello")
+    text = await steward.export()
+    assert old in text
+    with pytest.raises(ConfigError):
+        await replay(text.replace(old, new, 1), place.before())
     await steward.close()

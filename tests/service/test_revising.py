@@ -10,6 +10,7 @@ import pytest
 from steward.errors import Conflict, NeedsPerson, NoSuchThing, StampMismatch, UsageError, WrongStatus
 from steward.proposals import Choice
 from steward.service import Steward
+from steward.service.reading import Kept
 from steward.service.revising import Comment
 from tests.support import ScriptedGateway, asked, call, patch, plant, steward_in
 
@@ -131,7 +132,11 @@ async def test_a_persons_own_edit_is_a_new_result_that_says_so(
     with pytest.raises((NeedsPerson, StampMismatch)):
         await steward.apply_change(made.id, made.stamp)
     await asked(steward, "And now?")
-    assert "with their own hand (@@ -1,2 +1,2 @@" in told(gateway) and "return 43" not in told(gateway)
+    assert "change-001 leaves at src/app.py with their own hand" in told(gateway)
+    assert (
+        "@@ -1,2 +1,2 @@\n-def answer():\n-    return 42\n+def answer():\r\n+    return 43 # \ufffd\r\n"
+        in told(gateway)
+    )
     await steward.review()
     await steward.apply_change(made.id, made.stamp)
     assert (steward.root / "src/app.py").read_bytes() == mine
@@ -166,5 +171,53 @@ async def test_comments_are_one_message_with_file_side_lines_and_quotation(
     assert 'change="change-001"' in message
     with pytest.raises(UsageError):
         await steward.comment("change-001", ())
-    with pytest.raises(NoSuchThing):
-        await steward.comment("change-001", (Comment("other", "base", 1, 1, "?"),))
+    gone = await steward.comment("change-001", (Comment("other", "base", 1, 1, "Where is it?"),))
+    assert "1. other, line 1 (base: as the file is now)\n(no longer in the change)\nWhere is it?" in gone
+
+
+async def test_an_edit_is_told_without_keys_and_cut_where_it_is_long(
+    opened: tuple[Steward, ScriptedGateway],
+) -> None:
+    steward, gateway = opened
+    key = "sk-ant-api03-" + "Zq3xW9vB7nK2mP5tR8yL" * 4
+    seen = await steward.review()
+    mine = f"TOKEN = '{key}'\n".encode() + b"".join(b"mine %d\n" % n for n in range(3000))
+    made = await steward.edit_result("change-001", "new.txt", mine, seen.proposal.stamp)
+    await steward.comment(made.id, [Comment("new.txt", "result", 1, 1, "Is it needed?")])
+    await asked(steward, "And now?")
+    said = told(gateway)
+    assert key not in said and "+TOKEN = '[redacted" in said
+    assert "+mine 1\n" in said and "mine 2999" not in said
+    assert "more lines of the diff; readFile shows the result]" in said and len(said) < 14_000
+    message = await steward.comment(made.id, [Comment("new.txt", "result", 1, 1, "Is it needed?")])
+    assert key not in message and "> TOKEN = '[redacted" in message
+
+
+async def test_a_reading_is_kept_until_the_change_is_decided_on(
+    opened: tuple[Steward, ScriptedGateway],
+) -> None:
+    steward, _ = opened
+    seen = await steward.review()
+    assert await steward.reading("change-001") is None
+    first = seen.proposal
+    said = Comment("long.txt", "result", 20, 21, "One is enough \ud800", "change-001")
+    await steward.keep_reading(first.id, Kept(first.stamp, ((0, "+", 20),), (2,), (said,)))
+    kept = await steward.reading(first.id)
+    assert kept == Kept(first.stamp, ((0, "+", 20),), (2,), (said,))
+    second = await steward.choose(first.id, first.stamp, {"src/app.py": None})
+    kept = await steward.reading(first.id)
+    assert kept is not None and kept.before is not None
+    assert (kept.stamp, kept.before.stamp) == (first.stamp, first.stamp)
+    assert kept.before.files[1].result == first.files[1].result
+    # A version that was never looked at does not take the place of the one that was.
+    third = await steward.choose(first.id, second.stamp, {"new.txt": None})
+    kept = await steward.reading(first.id)
+    assert kept is not None and kept.before is not None and kept.before.stamp == first.stamp
+    await steward.keep_reading(first.id, Kept(third.stamp))
+    await steward.choose(first.id, third.stamp, {"long.txt": Choice((0,))})
+    kept = await steward.reading(first.id)
+    assert kept is not None and kept.before is not None and kept.before.stamp == third.stamp
+    await steward.discard_change(first.id)
+    assert await steward.reading(first.id) is None
+    await steward.keep_reading(first.id, Kept(third.stamp))
+    assert await steward.reading(first.id) is None

@@ -99,10 +99,21 @@ def test_the_view_lists_what_would_be_loaded_with_sizes_and_digests(repository: 
     opened.close()
 
 
+def test_a_skill_that_is_shadowed_is_listed_too_and_needs_no_second_word(repository: Path) -> None:
+    plant(repository, {".claude/skills/release/SKILL.md": SKILL})
+    opened = house(repository)
+    assert ".claude/skills/release/SKILL.md" in {item.path for item in opened.trust.view().items}
+    opened.trust.accept(opened.trust.view().digests)
+    catalog = discover(opened.skill_places())
+    assert not [note for note in catalog.notes if "not used" in note]
+    assert [shadow.hidden for shadow in catalog.shadows] == [".claude/skills/release/SKILL.md"]
+    opened.close()
+
+
 def test_what_was_accepted_is_used_and_stays_so(repository: Path) -> None:
     accept_all(repository)
     opened = house(repository)
-    assert opened.trust.trusted and opened.trust.view().pending == () and opened.notices == []
+    assert opened.trust.trusted and opened.trust.view().pending == () and opened.notices == ()
     assert paths(opened, "src/app.py") == ["~/.config/steward/AGENTS.md", "AGENTS.md", "src/AGENTS.md"]
     assert paths(opened, "docs/x.md") == ["~/.config/steward/AGENTS.md", "AGENTS.md", "docs/RULES.md"]
     assert opened.workspace.policy.denied == ("dist/",)
@@ -228,7 +239,7 @@ async def test_the_front_end_sees_and_trusts_through_the_steward(repository: Pat
     steward = Steward(house(repository), model="script/here", watch=False, gateway=gateway)
     await steward.start()
     view = await steward.trust_view()
-    assert (await steward.trust(view.digests)).trusted
+    assert (await steward.accept_trust(view.digests)).trusted
     await asked(steward, "Hello")
     assert "Root rules" in gateway.requests[0].messages and "How to release" in str(gateway.requests[0].tools)
     await steward.close()
