@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
-import sys
-from collections.abc import Callable, Coroutine, Iterable
+import os
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing, suppress
+from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -19,30 +19,33 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from steward.confine.outside import Outside
 from steward.errors import StewardError
 from steward.tui import carrying, slash, themes
-from steward.tui.conversation.feed import Feed
 from steward.tui.conversation.transcript import Transcript
-from steward.tui.deeds import Deeds
 from steward.tui.keyboard import Keyboard
-from steward.tui.keys import MAIN, bindings, entry, keymap
+from steward.tui.keys import CALLS, MAIN, bindings, entry, keymap
 from steward.tui.palette import CommandProvider
 from steward.tui.panel.panel import SidePanel
 from steward.tui.prompt.box import PromptBox
 from steward.tui.prompt.completion import CompletionList
 from steward.tui.prompt.prompt import Prompt
-from steward.tui.review.reading import Readings
-from steward.tui.review.rework import Rework
-from steward.tui.review.screen import ReviewScreen
-from steward.tui.shell import Shell
 from steward.tui.status import KeyBar, StatusLine
-from steward.tui.turns import Turns
 from steward.tui.welcome import Facts, Welcome
 
 if TYPE_CHECKING:
+    from textual.filter import LineFilter
+
     from steward.config import Settings
     from steward.events import Event
     from steward.service import Steward
+    from steward.tui.conversation.feed import Feed
+    from steward.tui.deeds import Deeds
+    from steward.tui.review.reading import Readings
+    from steward.tui.review.rework import Rework
+    from steward.tui.review.screen import ReviewScreen
+    from steward.tui.shell import Shell
+    from steward.tui.turns import Turns
 
 NARROW = 90
 """Below this width the side panel lies over the conversation and is closed at first."""
@@ -74,12 +77,16 @@ class StewardApp(App[int]):
         *,
         question: str = "",
         now: Callable[[], float] = monotonic,
+        outside: Outside | None = None,
     ) -> None:
+        if os.environ.get("NO_COLOR") == "":
+            del os.environ["NO_COLOR"]  # empty, it asks for nothing; Textual would take it for a wish
         super().__init__()
         self.animation_level = "none"
         self.set_keymap(keymap(settings.keys if settings is not None else {}))
-        self.readings = Readings()
         self.steward = steward
+        self.outside = outside or Outside()
+        """Starts what the person starts by hand."""
         self.keyboard = Keyboard(now)
         self.failed: Exception | None = None
         self._settings = settings
@@ -87,12 +94,23 @@ class StewardApp(App[int]):
         self._now = now
         self._stopped = float("-inf")
         self._draft_timer: Any = None
-        self.register_theme(themes.DARK)
-        self.register_theme(themes.LIGHT)
+        for theme in (themes.DARK, themes.LIGHT, themes.TERMINAL, themes.TERMINAL_LIGHT):
+            self.register_theme(theme)
         wanted = settings.theme if settings is not None else "auto"
-        self.theme = themes.chosen(wanted)
+        self.theme = (
+            themes.TERMINAL.name if self.no_color else themes.chosen(wanted, self.console.color_system)
+        )
 
     # Parts
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return (self._no_colours,) if self.no_color else super().get_line_filters()
+
+    @cached_property
+    def _no_colours(self) -> LineFilter:
+        from steward.tui.few_colours import NoColours
+
+        return NoColours()
 
     def compose(self) -> ComposeResult:
         completion = CompletionList()
@@ -130,11 +148,44 @@ class StewardApp(App[int]):
         """The status line."""
         return self.main.query_one(StatusLine)
 
+    # What the first frame can do without is imported when it is asked for.
+
+    @cached_property
+    def feed(self) -> Feed:
+        """Puts facts into the conversation."""
+        from steward.tui.conversation.feed import Feed
+
+        return Feed(self.transcript)
+
+    @cached_property
+    def turns(self) -> Turns:
+        """Asks the steward, one question after the other."""
+        from steward.tui.turns import Turns
+
+        return Turns(self)
+
+    @cached_property
+    def deeds(self) -> Deeds:
+        """Does what commands say."""
+        from steward.tui.deeds import Deeds
+
+        return Deeds(self)
+
+    @cached_property
+    def shell(self) -> Shell:
+        """Runs the person's own commands."""
+        from steward.tui.shell import Shell
+
+        return Shell(self)
+
+    @cached_property
+    def readings(self) -> Readings:
+        """What the person left out of changes and said about them."""
+        from steward.tui.review.reading import Readings
+
+        return Readings()
+
     def on_mount(self) -> None:
-        self.feed = Feed(self.transcript)
-        self.turns = Turns(self)
-        self.deeds = Deeds(self)
-        self.shell = Shell(self)
         self.prompt.steady = self.keyboard.steady
         self.app_resume_signal.subscribe(self, self._repaint)  # pyright: ignore[reportUnknownMemberType]
         steward = self.steward
@@ -153,10 +204,7 @@ class StewardApp(App[int]):
 
     async def _begin(self) -> None:
         """What is asked of the steward once something is on the screen."""
-        await self.steward.start()
-        self.work(self._listen())
-        if messages := self.steward.transcript():
-            self.feed.show(messages)
+        await self.deeds.sessions.begin()
         with suppress(StewardError):
             self.prompt.recall.load(await self.steward.history())
             if (draft := await self.steward.draft()) and not self.prompt.text:
@@ -165,7 +213,8 @@ class StewardApp(App[int]):
         if self._question:
             self.turns.ask(self._question)
 
-    async def _listen(self) -> None:
+    async def listen(self) -> None:
+        """Take in what is told outside a turn."""
         async with aclosing(self.steward.listen()) as facts:
             async for event in facts:
                 self.told(event)
@@ -229,8 +278,8 @@ class StewardApp(App[int]):
         self.transcript.fold_all()
 
     def action_interrupt(self) -> None:
-        """Stop the running turn, or a command of the person's."""
-        if not self.turns.interrupt():
+        """Stop the running turn, or the agent that is asked beside, or a command of the person's."""
+        if not self.turns.interrupt() and not self.deeds.sessions.beside.stop():
             self.shell.stop()
 
     def action_stop_or_leave(self) -> None:
@@ -244,7 +293,7 @@ class StewardApp(App[int]):
         self._stopped = now
         if self.turns.running:
             self.turns.interrupt()
-        elif self.shell.stop():
+        elif self.deeds.sessions.beside.stop() or self.shell.stop():
             pass
         elif self.prompt.text:
             self.prompt.replace_all("")
@@ -270,7 +319,8 @@ class StewardApp(App[int]):
         self.exit(code)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield SystemCommand("Change theme", "Choose other colours", self.action_change_theme)
+        if not self.no_color:
+            yield SystemCommand("Change theme", "Choose other colours", self.action_change_theme)
 
     # The side panel
 
@@ -352,6 +402,10 @@ class StewardApp(App[int]):
     def on_transcript_leave(self) -> None:
         self.prompt.focus()
 
+    def on_transcript_walked(self) -> None:
+        keys = CALLS if self.transcript.has_focus else [key for key in MAIN if key.short]
+        self.main.query_one(KeyBar).show(tuple(entry(self, key.name) for key in keys))
+
     def on_transcript_below(self, message: Transcript.Below) -> None:
         self.main.query_one(PromptBox).show_below(message.lines)
 
@@ -373,35 +427,8 @@ class StewardApp(App[int]):
 
     def review(self, change: str | None, then: str = "") -> None:
         """Show a change, the newest pending one when none is named."""
+        from steward.tui.review.screen import ReviewScreen
+
         if isinstance(self.screen, ReviewScreen):
             self.screen.dismiss()
         self.push_screen(ReviewScreen(self.steward, self.keyboard, change, then, self.readings))
-
-
-def show(steward: Steward, settings: Settings | None, question: str) -> int:
-    """Run the application on the terminal; see ``steward.tui.run``."""
-    app = StewardApp(steward, settings, question=question)
-
-    async def main() -> int:
-        if sys.platform != "win32":
-            loop = asyncio.get_running_loop()
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                loop.add_signal_handler(number, lambda code=128 + number: app.work(app.leave(code)))
-        try:
-            code = await app.run_async(mouse=settings.mouse if settings is not None else True)
-        finally:
-            with suppress(StewardError):
-                await steward.close()
-        return code or 0
-
-    try:
-        code = asyncio.run(main())
-    except Exception as error:
-        _log.exception("the screen failed")
-        app.failed = app.failed or error
-        code = 1
-    if app.failed is not None:
-        kind = type(app.failed).__name__
-        sys.stderr.write(f"The screen failed ({kind}); nothing was written, and the conversation is kept.\n")
-        return 1
-    return code

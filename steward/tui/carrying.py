@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steward.confine.outside import Outside
 from steward.errors import NoSuchThing, UsageError
 from steward.tui import sentences
 from steward.visible import hidden
@@ -59,13 +60,13 @@ def copy(app: StewardApp, text: str, what: str) -> str:
     return f"{what} is too large for a terminal's clipboard ({sentences.bytes_of(size)}); it is in {place}.{warning}"
 
 
-def write_new(name: str, text: str) -> str:
-    """Write a file the person names, which must not exist; gives what was done."""
+def write_new(name: str, text: str, outside: Outside | None = None) -> str:
+    """Write a file the person names, anywhere, which must not exist; gives what was done."""
     if not name:
         raise UsageError("Name a file: /export talk.md, or /export talk.jsonl for a script that replays it.")
     path = Path(name).expanduser()
     try:
-        with path.open("xb") as file:
+        with open((outside or Outside()).new_file(path), "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
     except FileExistsError:
         raise UsageError(f"{path.name} exists and was left alone; name another file.") from None

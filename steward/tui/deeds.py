@@ -6,11 +6,12 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from steward.errors import NoSuchThing, StewardError
+from steward.errors import NoSuchThing, NothingYet, StewardError
 from steward.events import (
     ChangesMoved,
     FocusMoved,
     InstructionsChanged,
+    Notice,
     ProposalMade,
     RoundEnded,
     TurnEnded,
@@ -19,8 +20,12 @@ from steward.tui import carrying
 from steward.tui.lines import plain
 from steward.tui.prompt.completion import Choice
 from steward.tui.review.screen import ReviewScreen
+from steward.tui.sessions.deeds import SessionDeeds
+from steward.tui.steering import SteeringDeeds
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from steward.events import Event
     from steward.tui.app import StewardApp
     from steward.tui.prompt.completion import Wanted
@@ -35,6 +40,8 @@ class Deeds:
 
     def __init__(self, app: StewardApp) -> None:
         self._app = app
+        self.sessions = SessionDeeds(app)
+        self.steering = SteeringDeeds(app)
         self._looking = False
         self._look_again = False
 
@@ -49,25 +56,33 @@ class Deeds:
             case "workspace":
                 from steward.tui.screens.pages import workspace_page
 
-                self._read("Workspace", workspace_page(await asyncio.to_thread(steward.workspace_view)))
+                self.read("Workspace", workspace_page(await asyncio.to_thread(steward.workspace_view)))
             case "instructions":
                 from steward.tui.screens.pages import instructions_page
 
-                self._read("Instructions", instructions_page(await steward.instructions(argument or None)))
-            case "skills":
-                from steward.tui.screens.pages import skills_page
-
-                self._read("Skills", skills_page(await steward.skills()))
+                self.read("Instructions", instructions_page(await steward.instructions(argument or None)))
+            case "skills" | "skill" | "init" | "trust":
+                await self.steering.do(name, argument)
             case "changes":
                 await self._changes()
             case "show-change":
                 app.review(argument or None)
             case "apply-change" | "discard-change" | "rebase-change" | "undo-change":
                 await self._decide(name, argument)
-            case "new":
-                await self._new()
-            case "sessions":
-                await self._sessions()
+            case (
+                "new"
+                | "sessions"
+                | "resume"
+                | "rename"
+                | "delete-session"
+                | "fork"
+                | "compact"
+                | "summary"
+                | "context"
+                | "cost"
+                | "ask"
+            ):
+                await self.sessions.do(name, argument)
             case "model":
                 await self._model(argument)
             case "copy":
@@ -76,7 +91,7 @@ class Deeds:
             case "export":
                 form = "script" if argument.endswith(".jsonl") else "markdown"
                 text = await steward.export(None, form) if argument else ""
-                said = await asyncio.to_thread(carrying.write_new, argument, text)
+                said = await asyncio.to_thread(carrying.write_new, argument, text, app.outside)
                 app.feed.say(said, "done")
             case "attach":
                 app.feed.say(app.shell.attach(), "info")
@@ -89,7 +104,8 @@ class Deeds:
             case _:
                 raise NoSuchThing("command", name)
 
-    def _read(self, title: str, make: Maker) -> None:
+    def read(self, title: str, make: Maker) -> None:
+        """Show a page."""
         from steward.tui.screens.reader import Reader
 
         self._app.push_screen(Reader(title, make))
@@ -102,7 +118,7 @@ class Deeds:
             from steward.tui.keys import help_table
 
             text = f"{text}\n\n{help_table(self._app)}"
-        self._read(f"Manual · {plain(topic)}" if topic else "Manual", markdown_page(text))
+        self.read(f"Manual · {plain(topic)}" if topic else "Manual", markdown_page(text))
 
     async def search_history(self) -> None:
         """Find an earlier question and put it into the prompt."""
@@ -119,13 +135,17 @@ class Deeds:
     ) -> str | None:
         from steward.tui.screens.picker import Picker
 
+        return await self.pick(Picker(title, items, free=free, empty=empty))
+
+    async def pick(self, screen: Screen[str | None]) -> str | None:
+        """Show a screen and wait for what it gives."""
         future: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
         def done(value: str | None) -> None:
             if not future.done():
                 future.set_result(value)
 
-        self._app.push_screen(Picker(title, items, free=free, empty=empty), done)
+        self._app.push_screen(screen, done)
         return await future
 
     async def _changes(self) -> None:
@@ -148,31 +168,9 @@ class Deeds:
                 v.proposal.id for v in await self._app.steward.changes(True) if v.proposal.status == "applied"
             ]
             if not applied:
-                raise NoSuchThing("applied change", "newest")
+                raise NothingYet("applied change", "No change is applied, so none can be undone.")
             change = applied[0]
         self._app.review(change, name)
-
-    async def _new(self) -> None:
-        app = self._app
-        await app.steward.new_session()
-        app.feed.clear()
-        app.transcript.add(app.welcome)
-        app.transcript.settle()
-        app.status.show(focus=app.steward.focus, tokens=app.steward.context_tokens)
-        await self.look()
-
-    async def _sessions(self) -> None:
-        from steward.tui.screens.pages import session_items
-
-        app = self._app
-        items = session_items(await app.steward.sessions(), app.steward.session_id)
-        chosen = await self._pick("Sessions", items, empty="No session is stored yet.")
-        if chosen and chosen != app.steward.session_id:
-            await app.steward.resume(chosen)
-            app.feed.clear()
-            app.feed.show(app.steward.transcript())
-            app.transcript.go_end()
-            await self.look()
 
     async def _model(self, name: str) -> None:
         from steward.tui.screens.pages import model_items
@@ -202,8 +200,12 @@ class Deeds:
                 app.panel.show(focus=focus, documents=documents, skipped=skipped, arrived=frozenset(arrived))
             case ProposalMade() | ChangesMoved():
                 self.look_soon()
+            case Notice():
+                self.sessions.compacting.look()
             case RoundEnded() | TurnEnded():
-                app.panel.show(context=app.steward.context())
+                context = app.steward.context()
+                app.panel.show(context=context)
+                app.status.show(tokens=context.total, window=context.window)
             case _:
                 pass
 
@@ -234,12 +236,15 @@ class Deeds:
         app.status.show(
             model=steward.model,
             host=steward.model_host,
+            profile=steward.profile,
             focus=steward.focus,
             tokens=context.total,
             window=context.window,
             pending=len(pending),
             stale=sum(bool(view.stale) for view in pending),
         )
+        standing = await steward.trust_standing()
+        app.status.show(trust=standing)
         app.panel.show(changes=views, context=context, looked=True, focus=steward.focus)
         for screen in app.screen_stack:
             if isinstance(screen, ReviewScreen):
@@ -247,11 +252,18 @@ class Deeds:
         view = await steward.instructions()
         skipped = tuple((item.path, item.reason) for item in view.resolution.skipped)
         app.panel.show(documents=view.documents, skipped=skipped, instructions_off=not view.enabled)
-        self._welcome(len(pending), tuple(document.path for document in view.resolution.documents))
+        documents = tuple(document.path for document in view.resolution.documents)
+        self._welcome(len(pending), documents, withheld=standing == "not trusted")
 
-    def _welcome(self, pending: int, documents: tuple[str, ...]) -> None:
+    def _welcome(self, pending: int, documents: tuple[str, ...], *, withheld: bool) -> None:
         app, welcome = self._app, self._app.welcome
-        facts = replace(welcome.facts, model=app.steward.model, host=app.steward.model_host, pending=pending)
+        facts = replace(
+            welcome.facts,
+            model=app.steward.model,
+            host=app.steward.model_host,
+            pending=pending,
+            withheld=withheld,
+        )
         if facts.documents is None or app.steward.focus in ("", "."):
             facts = replace(facts, documents=documents)
         if facts != welcome.facts:
@@ -267,6 +279,8 @@ class Deeds:
         try:
             match wanted.kind:
                 case "path":
+                    if not steward.paths_listed:
+                        prompt.offer(wanted, [Choice(wanted.typed or ".", "the files are being listed…")])
                     found = [Choice(path) for path in await steward.complete_path(wanted.typed)]
                 case "change":
                     views = await steward.changes(True)
@@ -281,6 +295,10 @@ class Deeds:
                         for m in await steward.models()
                         if wanted.typed.lower() in m.name.lower()
                     ]
+                case "session" | "question" | "profile" | "topic":
+                    found = await self.sessions.complete(wanted.kind, wanted.typed)
+                case "skill":
+                    found = await self.steering.complete(wanted.typed)
                 case _:
                     found = list[Choice]()
         except StewardError:

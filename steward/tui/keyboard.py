@@ -8,10 +8,6 @@ from time import monotonic
 QUIET = 0.3
 """Seconds without any key or paste before a key may decide something, and after what it decides on was drawn."""
 
-STRAY = 1.5
-"""Seconds during which nothing can be decided after a key that means nothing where it was pressed."""
-
-
 PASTE = 0.03
 """Seconds between keys below which no hand has pressed them."""
 
@@ -23,7 +19,8 @@ class Keyboard:
         self.now = now
         self._last = float("-inf")
         self._before = float("-inf")
-        self._stray = float("-inf")
+        self.doubtful = False
+        """Whether keys came that meant nothing where they were pressed: somebody may be typing for another window."""
 
     def arrived(self, sent: float | None = None) -> None:
         """A key or a paste came. ``sent`` is when the terminal gave it, which may be before it could be handled."""
@@ -31,8 +28,12 @@ class Keyboard:
         self._before, self._last = self._last, max(moment, self._last)
 
     def stray(self) -> None:
-        """The last key meant nothing: somebody may be typing for another window."""
-        self._stray = self.now()
+        """The last key meant nothing."""
+        self.doubtful = True
+
+    def sure(self) -> None:
+        """The last key was meant for this screen beyond doubt."""
+        self.doubtful = False
 
     def steady(self) -> bool:
         """Whether the last key came as from a hand: not as fast as a terminal that gives a paste as keys."""
@@ -40,9 +41,4 @@ class Keyboard:
 
     def deliberate(self, drawn: float | None) -> bool:
         """Whether the key being handled may decide about something drawn at ``drawn`` (``None``: not yet)."""
-        return (
-            drawn is not None
-            and self._last - drawn >= QUIET
-            and self._last - self._before >= QUIET
-            and self.now() - self._stray >= STRAY
-        )
+        return drawn is not None and self._last - drawn >= QUIET and self._last - self._before >= QUIET

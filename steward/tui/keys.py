@@ -25,6 +25,7 @@ class Key:
     name: str
     keys: str
     action: str
+    """Empty when the view looks for the key itself."""
     help: str
     short: str = ""
     """What the bar of keys calls it; empty for what the bar does not name."""
@@ -52,13 +53,16 @@ MAIN: tuple[Key, ...] = (
 """Keys of the conversation's screen."""
 
 PROMPT: tuple[Key, ...] = (
+    Key("send", "enter", "", "Send what is typed, or take the completion"),
+    Key("newline", "ctrl+j,shift+enter,alt+enter,ctrl+enter", "", "Begin a new line"),
+    Key("complete", "tab", "", "Take the completion; without one, walk through the conversation"),
     Key("search-history", "ctrl+r", "search_history", "Search what you asked before"),
     Key("page-up", "pageup", "transcript('page_up')", "Conversation a page up"),
     Key("page-down", "pagedown", "transcript('page_down')", "Conversation a page down"),
     Key("scroll-up", "ctrl+up", "transcript('scroll_up')", "Conversation a line up"),
     Key("scroll-down", "ctrl+down", "transcript('scroll_down')", "Conversation a line down"),
     Key("conversation-top", "ctrl+home", "transcript('scroll_home')", "To the top of the conversation"),
-    Key("conversation-end", "ctrl+end", "transcript('end')", "To the end of the conversation"),
+    Key("conversation-end", "ctrl+end", "transcript('scroll_end')", "To the end of the conversation"),
 )
 """Keys while typing."""
 
@@ -93,6 +97,13 @@ DIFF: tuple[Key, ...] = (
     Key("range-up", "K,shift+up", "extend(-1)", "The range a line further up"),
     Key("next-hunk", "right_square_bracket", "hunk(1)", "To the next hunk", "hunk"),
     Key("previous-hunk", "left_square_bracket", "hunk(-1)", "To the previous hunk"),
+    Key(
+        "go",
+        "enter",
+        "go",
+        "To the file under the cursor; in a file: back to the list of files",
+        "to the file",
+    ),
     Key("next-file", "n", "file(1)", "To the next file", "file"),
     Key("previous-file", "p", "file(-1)", "To the previous file"),
     Key("top", "g,home", "edge(0)", "To the top"),
@@ -106,12 +117,80 @@ DIFF: tuple[Key, ...] = (
 )
 """Keys that move in the review's diff."""
 
+SESSIONS: tuple[Key, ...] = (
+    Key("delete-stored", "ctrl+d", "delete", "Delete the session; asks once", "deletes", priority=True),
+)
+"""Keys in the list of sessions."""
+
+SUMMARY: tuple[Key, ...] = (
+    Key("accept-summary", "ctrl+s", "accept", "Go on from the summary as it stands", "accept", priority=True),
+    Key("edit-summary", "ctrl+g", "edit", "Open the summary in your editor", "your editor", priority=True),
+    Key("leave-summary", "escape", "leave", "Leave the conversation as it is", "leave all as it is"),
+)
+"""Keys while reading a summary."""
+
+READING: tuple[Key, ...] = (
+    Key("read-up", "up,k", "scroll_up", "A line up", "up"),
+    Key("read-down", "down,j", "scroll_down", "A line down", "down"),
+    Key("read-page-up", "pageup,b", "page_up", "A page up", "page up"),
+    Key("read-page-down", "pagedown,f", "page_down", "A page down", "page down"),
+    Key("read-top", "g,home", "scroll_home", "To the top", "top"),
+    Key("read-end", "G,end", "scroll_end", "To the end", "end"),
+)
+"""Keys in the conversation, while it is walked through, and on a page."""
+
+CALLS: tuple[Key, ...] = (
+    Key("next-call", "n,right_square_bracket", "next_fold(1)", "To the next call or change", "next call"),
+    Key("previous-call", "p,left_square_bracket", "next_fold(-1)", "To the previous one", "previous"),
+    Key("open-call", "enter,space", "open", "Open or close it; on a change: review it", "open"),
+    Key("leave-conversation", "escape,tab,i", "leave", "Back to the prompt", "prompt"),
+)
+"""Keys in the conversation alone."""
+
+PAGE: tuple[Key, ...] = (
+    Key("page-on", "space", "page_down", "A page down"),
+    Key("leave-page", "escape,q", "dismiss", "Back", "back"),
+)
+"""Keys on a page: the manual, the workspace, the instructions."""
+
+LIST: tuple[Key, ...] = (
+    Key("pick", "enter", "pick", "Take the row", "picks"),
+    Key("leave-list", "escape", "dismiss", "Back", "back"),
+    Key("list-up", "up,ctrl+p", "move(-1)", "A row up", "up", priority=True),
+    Key("list-down", "down,ctrl+n", "move(1)", "A row down", "down", priority=True),
+    Key("list-page-up", "pageup", "move(-10)", "Ten rows up", priority=True),
+    Key("list-page-down", "pagedown", "move(10)", "Ten rows down", priority=True),
+)
+"""Keys in a list to pick from."""
+
+TRUST: tuple[Key, ...] = (
+    Key("trust-all", "t", "decide('all')", "Trust every text that is listed", "trust all"),
+    Key("trust-one", "o", "decide('one')", "Trust the chosen text alone", "only this one"),
+    Key(
+        "trust-decline", "x", "decide('decline')", "Go on without them and be asked no more", "go on without"
+    ),
+    Key(
+        "trust-nothing", "N", "decide('nothing')", "Trust nothing of the repository any more", "trust nothing"
+    ),
+)
+"""Keys in the list of texts that would steer the model."""
+
 TABLES: tuple[tuple[str, tuple[Key, ...]], ...] = (
     ("Everywhere", MAIN),
     ("While typing", PROMPT),
     ("In the review", (*REVIEW, *DIFF)),
+    ("While reading", READING),
+    ("In the conversation", CALLS),
+    ("On a page", PAGE),
+    ("In a list", LIST),
+    ("In the list of sessions", SESSIONS),
+    ("In a summary", SUMMARY),
+    ("In /trust", TRUST),
 )
 """All of them, as the help shows them."""
+
+TOGETHER = (*(keys for _, keys in TABLES), (*READING, *CALLS), (*READING, *PAGE), (*LIST, *SESSIONS))
+"""Keys that work at the same time: no two of them may be the same."""
 
 BY_NAME = {key.name: key for _, keys in TABLES for key in keys}
 
@@ -125,6 +204,8 @@ _SIGNS = {
     "pageup": "PgUp",
     "pagedown": "PgDn",
     "question_mark": "?",
+    "up": "↑",
+    "down": "↓",
 }
 
 
@@ -133,6 +214,7 @@ def bindings(keys: Iterable[Key]) -> list[BindingType]:
     return [
         Binding(key.keys, key.action, key.help, show=False, priority=key.priority, id=key.name)
         for key in keys
+        if key.action
     ]
 
 
@@ -147,15 +229,15 @@ def keymap(wanted: Mapping[str, str]) -> dict[str, str]:
             raise ConfigError(
                 f"keys.{name}: a key is written as f5, ctrl+g or x; several are parted by commas."
             )
-        if key.priority and any(len(piece) == 1 for piece in pieces):
+        if (key.priority or key in PROMPT) and any(len(piece) == 1 for piece in pieces):
             raise ConfigError(
                 f"keys.{name}: a key that types a character cannot be taken; use ctrl, alt or F keys."
             )
-    used: dict[tuple[str, str], str] = {}
-    for table, keys in TABLES:
-        for key in keys:
+    for together in TOGETHER:
+        used: dict[str, str] = {}
+        for key in together:
             for piece in wanted.get(key.name, key.keys).split(","):
-                other = used.setdefault((table, piece.strip()), key.name)
+                other = used.setdefault(piece.strip(), key.name)
                 if other != key.name and (key.name in wanted or other in wanted):
                     raise ConfigError(f"keys.{key.name}: {piece.strip()} already is the key of {other}.")
     return dict(wanted)
@@ -184,6 +266,17 @@ def entry(app: App[Any], *names: str) -> tuple[str, str, str]:
     return shown, BY_NAME[names[0]].short, keys_of(app, names[0])[0]
 
 
+def foot(app: App[Any], *names: str | tuple[Key, ...]) -> str:
+    """The line at the bottom of a page or a list: keys with their words, and those that only move."""
+    parts: list[str] = []
+    for name in names:
+        if isinstance(name, str):
+            parts.append(" ".join(entry(app, name)[:2]))
+        else:
+            parts.append(" ".join(sign(keys_of(app, key.name)[0]) for key in name) + " move")
+    return " · ".join(parts)
+
+
 def help_table(app: App[Any]) -> str:
     """All keys as they are now, as Markdown."""
     lines = ["# Keys", ""]
@@ -194,6 +287,6 @@ def help_table(app: App[Any]) -> str:
             lines.append(f"| {shown} | {key.name} | {key.help} |")
         lines.append("")
     lines.append(
-        "`enter` sends, `ctrl+j` and `shift+enter` begin a line, and `y` alone answers the review's question."
+        "The arrow keys and the editing keys of a text stay as they are, and `y` alone answers the review's question."
     )
     return "\n".join(lines)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from rich.style import Style
 from textual.color import Color
 
 if TYPE_CHECKING:
+    from textual.app import App
     from textual.dom import DOMNode
     from textual.theme import Theme
 
@@ -18,6 +20,8 @@ class Looks:
     """Rich styles by meaning. Those of the first group are whole; those of the last are laid over another."""
 
     dark: bool
+    tinted: bool
+    """Whether changed lines stand on backgrounds of their own, which leave the colours of their text to syntax."""
     base: Style
     """Text on the background; each style below is on the same background unless it says otherwise."""
     muted: Style
@@ -66,13 +70,15 @@ class Looks:
 
 
 def _looks(theme: Theme) -> Looks:
+    if theme.ansi:
+        from steward.tui.few_colours import terminal_colours
+
+        return terminal_colours(theme.dark)
     colors = theme.to_color_system().generate()
 
     def color(name: str) -> Color:
         return Color.parse(colors[name])
 
-    if theme.ansi:
-        return _terminal_colors()
     back, fore = color("background"), color("foreground")
     surface, panel = color("surface"), color("panel")
     primary, accent = color("primary"), color("accent")
@@ -94,12 +100,13 @@ def _looks(theme: Theme) -> Looks:
             underline=underline,
         )
 
-    muted = back.blend(fore, 0.62)
-    faint = back.blend(fore, 0.38)
-    tint, word = (0.13, 0.34) if theme.dark else (0.12, 0.30)
+    muted = back.blend(fore, 0.64 if theme.dark else 0.70)
+    faint = back.blend(fore, 0.48 if theme.dark else 0.60)
+    tint, word = (0.12, 0.26) if theme.dark else (0.11, 0.22)
     green, red = back.blend(success, tint), back.blend(error, tint)
     return Looks(
         dark=theme.dark,
+        tinted=True,
         base=on(fore),
         muted=on(muted),
         faint=on(faint),
@@ -153,7 +160,7 @@ def looks_of(theme: Theme) -> Looks:
 def _syntax(dark: bool) -> dict[str, str]:
     if dark:
         return {
-            "comment": "#76818f",
+            "comment": "#8b96a4",
             "keyword": "#c39ac9",
             "string": "#9cc48f",
             "number": "#d8a878",
@@ -166,7 +173,7 @@ def _syntax(dark: bool) -> dict[str, str]:
             "operator": "#aab4c3",
         }
     return {
-        "comment": "#767b80",
+        "comment": "#62676d",
         "keyword": "#7e3a8c",
         "string": "#35702d",
         "number": "#95500c",
@@ -180,66 +187,15 @@ def _syntax(dark: bool) -> dict[str, str]:
     }
 
 
-def _terminal_colors() -> Looks:
-    """Styles that use nothing but the terminal's own sixteen colours."""
-
-    def style(text: str) -> Style:
-        return Style.parse(text)
-
-    plain, dim = style("default on default"), style("dim default on default")
-    return Looks(
-        dark=True,
-        base=plain,
-        muted=dim,
-        faint=dim,
-        strong=style("bold default on default"),
-        accent=style("yellow on default"),
-        primary=style("blue on default"),
-        ok=style("green on default"),
-        warning=style("yellow on default"),
-        error=style("red on default"),
-        heading=style("bold blue on default"),
-        quote=style("italic dim default on default"),
-        code=style("yellow on default"),
-        link=style("underline blue on default"),
-        user=style("bold default on default"),
-        user_mark=style("bold yellow on default"),
-        block=plain,
-        block_faint=dim,
-        cursor=style("reverse default on default"),
-        hidden=style("bold white on red"),
-        match=style("black on yellow"),
-        added=style("green on default"),
-        removed=style("red on default"),
-        added_word=style("bold reverse green on default"),
-        removed_word=style("bold reverse red on default"),
-        added_mark=style("bold green on default"),
-        removed_mark=style("bold red on default"),
-        hunk=style("cyan on default"),
-        file=style("bold default on default"),
-        void=dim,
-        chip=style("black on blue"),
-        chip_warning=style("black on yellow"),
-        chip_error=style("white on red"),
-        bold=Style(bold=True),
-        italic=Style(italic=True),
-        strike=Style(strike=True),
-        syntax={
-            "comment": style("dim"),
-            "keyword": style("magenta"),
-            "string": style("green"),
-            "number": style("yellow"),
-            "function": style("blue"),
-            "class": style("cyan"),
-            "builtin": style("cyan"),
-            "decorator": style("yellow"),
-            "tag": style("red"),
-            "attribute": style("yellow"),
-            "operator": style("default"),
-        },
-    )
-
-
 def looks_for(node: DOMNode) -> Looks:
-    """The styles for whatever theme the node's application uses now."""
-    return looks_of(node.app.current_theme)  # pyright: ignore[reportUnknownMemberType] -- App[Unknown]
+    """The styles for whatever theme the node's application uses now; without colours where it has none."""
+    app: App[object] = node.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- App[Unknown]
+    return bare_looks() if app.no_color else looks_of(app.current_theme)
+
+
+@cache
+def bare_looks() -> Looks:
+    """The styles of a screen without colours."""
+    from steward.tui.few_colours import without_colours
+
+    return without_colours()

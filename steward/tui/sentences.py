@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from steward.tui.lines import plain
@@ -17,10 +18,23 @@ def count(number: int, noun: str) -> str:
 
 
 def tokens(number: int) -> str:
-    """Tokens in few characters: ``812``, ``3.4k``, ``128k``."""
+    """Tokens in few characters: ``812``, ``3.4k``, ``128k``, ``1.05M``."""
     if number < 1000:
         return str(number)
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.2f}".rstrip("0").rstrip(".") + "M"
     return f"{number / 1000:.1f}k" if number < 10_000 and number % 1000 else f"{number / 1000:.0f}k"
+
+
+def age(at: str, now: datetime) -> str:
+    """How long ago a stored time (ISO 8601 in UTC) was, in few characters."""
+    seconds = max((now - datetime.fromisoformat(at)).total_seconds(), 0)
+    if seconds < 60:
+        return "just now"
+    for most, size, noun in ((3600, 60, "minute"), (86_400, 3600, "hour"), (30 * 86_400, 86_400, "day")):
+        if seconds < most:
+            return f"{count(int(seconds // size), noun)} ago"
+    return at[:10]
 
 
 def bytes_of(number: int) -> str:

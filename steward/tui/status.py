@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from itertools import accumulate, takewhile
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -12,8 +13,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from steward.tui import sentences
+from steward.tui.keys import entry
 from steward.tui.lines import Line, pad, plain, shorten, shorten_path, width_of
 from steward.tui.looks import looks_for
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,8 @@ class Standing:
     workspace: str = ""
     model: str = ""
     host: str = ""
+    profile: str = ""
+    """The profile in force, empty for none."""
     focus: str = "."
     tokens: int = 0
     window: int | None = None
@@ -32,6 +39,8 @@ class Standing:
     round: int = 0
     pending: int = 0
     stale: int = 0
+    trust: str = ""
+    """What is withheld from the model since the person did not accept it; empty for nothing."""
     hint: str = ""
     """Something to know for a moment; it takes the place of the rest of the right side."""
 
@@ -62,9 +71,14 @@ class StatusLine(Widget, can_focus=False):
         model = plain(now.model)
         if now.host and now.host not in model:
             model += f" @ {plain(now.host)}"
+        if now.profile:
+            model = f"{plain(now.profile)}: {model}"
+        fill = self._fill()
         if now.model:
-            parts.append([Segment(shorten(model, 40), looks.base)])
-        parts.append([Segment(self._fill(), looks.warning if self._full() else looks.muted)])
+            # The window's fill is what changes: the model's name gives way to it.
+            left = room - width_of(parts[0]) - len(fill) - 7
+            parts.append([Segment(shorten(model, min(max(left, 8), 40)), looks.base)])
+        parts.append([Segment(fill, looks.warning if self._full() else looks.muted)])
         if now.focus not in ("", "."):
             parts.append([Segment(shorten_path(plain(now.focus), 36), looks.muted)])
         line: Line = [Segment(" ", looks.base)]
@@ -91,6 +105,9 @@ class StatusLine(Widget, can_focus=False):
         line: Line = []
         if now.hint:
             return [Segment(f" {now.hint} ", looks.warning)]
+        if now.trust:
+            shown = {"changed": "changed since trusted"}.get(now.trust, now.trust)
+            line.append(Segment(f" {shown}: /trust ", looks.warning))
         if now.pending:
             stale = f", {now.stale} stale" if now.stale else ""
             line.append(
@@ -129,15 +146,26 @@ class KeyBar(Widget, can_focus=False):
         line: Line = []
         self._spans = []
         at = 0
-        for shown, does, key in self._keys:
+        for shown, does, key in self._fitting(width):
             text = f" {shown} {does} "
             cells = cell_len(text)
-            if at + cells > width:
-                break
             line.extend([Segment(f" {shown}", looks.primary), Segment(f" {does} ", looks.muted)])
             self._spans.append((at, at + cells, key))
             at += cells
         return Strip(pad(line, width, looks.base))
+
+    def _fitting(self, width: int) -> list[tuple[str, str, str]]:
+        """As many keys as there is room for; when some are missing, the last one named lists them all."""
+        sizes = [cell_len(f" {shown} {does} ") for shown, does, _ in self._keys]
+        if sum(sizes) <= width:
+            return list(self._keys)
+        sign, _, key = entry(cast("App[Any]", self.app), "help")  # pyright: ignore[reportUnknownMemberType]
+        room = width - cell_len(f" {sign} all keys ")
+        fitting = list(
+            takewhile(lambda pair: pair[1] <= room, zip(self._keys, accumulate(sizes), strict=True))
+        )
+        named = [one for one, _ in fitting]
+        return named if any(pressed == key for _, _, pressed in named) else [*named, (sign, "all keys", key)]
 
     def on_click(self, event: events.Click) -> None:
         for start, end, key in self._spans:

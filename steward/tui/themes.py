@@ -1,10 +1,11 @@
-"""The two themes of the steward: calm, with colour only where it carries meaning."""
+"""The themes of the steward: calm, with colour only where it carries meaning."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
     name="steward-dark",
@@ -51,24 +52,33 @@ LIGHT = Theme(
 )
 
 
-TERMINAL = "ansi-dark"
+_EVERYWHERE = {"border": "ansi_default", "border-blurred": "ansi_default"}
+"""Black and bright black are the very background in some palettes."""
+
+TERMINAL = replace(
+    BUILTIN_THEMES["ansi-dark"],
+    name="steward-terminal",
+    accent="ansi_yellow",
+    variables={**BUILTIN_THEMES["ansi-dark"].variables, **_EVERYWHERE},
+)
 """Nothing but the terminal's own sixteen colours."""
 
+TERMINAL_LIGHT = replace(
+    BUILTIN_THEMES["ansi-light"],
+    name="steward-terminal-light",
+    variables={**BUILTIN_THEMES["ansi-light"].variables, **_EVERYWHERE},
+)
+"""The same for a light background."""
 
-def chosen(wanted: str) -> str:
+
+def chosen(wanted: str, colours: str | None) -> str:
     """The theme for a setting; ``auto`` follows the terminal.
 
-    Terminals that have sixteen colours keep to them; else light where the terminal says that its background is
-    (``COLORFGBG``).
+    ``colours`` is how many the terminal takes, as rich calls it: ``standard`` is sixteen, and keeps to the terminal's
+    own. A terminal that says that its background is light (``COLORFGBG``) gets dark text.
     """
+    light = os.environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")
     if wanted == "auto":
-        background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
-        wanted = "terminal" if _sixteen() else "light" if background in ("7", "15") else "dark"
-    return {"dark": DARK.name, "light": LIGHT.name, "terminal": TERMINAL}[wanted]
-
-
-def _sixteen() -> bool:
-    terminal = os.environ.get("TERM", "")
-    if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
-        return False
-    return terminal in ("linux", "ansi", "cons25", "xterm-color", "xterm-16color", "rxvt", "screen", "vt220")
+        wanted = "terminal" if colours == "standard" else "light" if light else "dark"
+    own = TERMINAL_LIGHT if light else TERMINAL
+    return {"dark": DARK, "light": LIGHT, "terminal": own}[wanted].name

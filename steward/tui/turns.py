@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, asynccontextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from steward.events import RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded
+from steward.errors import Conflict
+from steward.events import Retrying, RoundStarted, ToolFinished, ToolStarted, TurnEnded
 from steward.tui.lines import plain
 
 if TYPE_CHECKING:
@@ -30,7 +33,10 @@ class Turns:
         self.waiting: deque[str] = deque()
         self._began = 0.0
         self._clock: Any = None
+        self._again = 0.0
+        """When the model is asked again, while that is waited for; else 0."""
         self._interrupted = False
+        self._stop: Callable[[], None] = app.steward.interrupt
 
     def ask(self, question: str) -> None:
         """Send a question now, or when the turn that runs is over."""
@@ -46,10 +52,35 @@ class Turns:
         if not self.running:
             return False
         self._interrupted = True
-        self._app.steward.interrupt()
+        self._stop()
         self._app.status.show(working="stopping")
         self.take_back()
         return True
+
+    @asynccontextmanager
+    async def held(self, doing: str, wanted: str, stop: Callable[[], None]) -> AsyncGenerator[None]:
+        """Do something in the place of a turn: questions wait meanwhile, and an interruption calls ``stop``.
+
+        ``wanted`` says what for, in the ``Conflict`` that it raises during a turn.
+        """
+        if self.running:
+            raise Conflict(f"A turn is running; interrupt it to {wanted}.")
+        self.running, self._stop = True, stop
+        self._interrupted = False
+        self._start_clock()
+        self.doing(doing)
+        try:
+            yield
+        finally:
+            self.running, self._stop = False, self._app.steward.interrupt
+            if self._app.screen_stack:  # not while the program ends
+                self._stop_clock()
+                if self.waiting:
+                    self.ask(self.waiting.popleft())
+
+    def doing(self, what: str) -> None:
+        """Say what is going on."""
+        self._app.status.show(working=what)
 
     def take_back(self) -> None:
         """Put the questions that wait back into the prompt."""
@@ -79,6 +110,8 @@ class Turns:
 
     async def _turn(self, question: str) -> None:
         app = self._app
+        if await app.deeds.sessions.begin():
+            app.deeds.look_soon()
         breath = monotonic()
         ended = False
         async with aclosing(app.steward.ask(question)) as events:
@@ -102,19 +135,30 @@ class Turns:
                 status.show(working=plain(name))
             case ToolFinished():
                 status.show(working="thinking")
-            case RoundEnded(_, _, context, window):
-                status.show(tokens=context, window=window)
+            case Retrying(_, seconds, _):
+                self._again = monotonic() + seconds
+                self._count_down()
             case _:
                 pass
 
     def _start_clock(self) -> None:
-        self._began = monotonic()
+        self._began, self._again = monotonic(), 0.0
         self._app.status.show(working="thinking", seconds=0, round=1)
         if self._clock is None:
             self._clock = self._app.set_interval(1.0, self._tick)
 
     def _tick(self) -> None:
         self._app.status.show(seconds=int(monotonic() - self._began))
+        if self._again and not self._interrupted:
+            self._count_down()
+
+    def _count_down(self) -> None:
+        left = math.ceil(self._again - monotonic())
+        if left > 0:
+            self._app.status.show(working=f"asking again in {left} s ·")
+        else:
+            self._again = 0.0
+            self._app.status.show(working="thinking")
 
     def _stop_clock(self) -> None:
         if self._clock is not None:

@@ -21,6 +21,8 @@ class Facts:
     documents: tuple[str, ...] | None = None
     """Documents for the whole workspace; ``None`` while they are not known."""
     pending: int = 0
+    withheld: bool = False
+    """Whether texts of the repository are kept from the model because nobody has trusted them."""
 
 
 class Welcome(Block):
@@ -85,8 +87,14 @@ class Welcome(Block):
                 Segment("Instructions here: ", looks.muted),
                 Segment(", ".join(map(plain, facts.documents)), looks.base),
             )
-        else:
+        elif not facts.withheld:
             put(Segment("No AGENTS.md governs the whole repository.", looks.muted))
+        if facts.withheld:
+            put(
+                Segment("What this repository says to the model is not used: ", looks.warning),
+                Segment("/trust", looks.accent),
+                Segment(" shows it, and asks.", looks.muted),
+            )
         if facts.pending:
             many = "change waits" if facts.pending == 1 else "changes wait"
             put(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,8 +58,3 @@ def ms(seconds: float) -> str:
     """Milliseconds in a few digits."""
     value = seconds * 1000
     return f"{value:.3g} ms" if value < 100 else f"{value:,.0f} ms"
-
-
-def peak() -> int:
-    """The most memory that this process has held, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

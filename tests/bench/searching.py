@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from steward.config import Settings
+from steward.confine.programs import find_program
+from steward.service import House
 from steward.service.completion import PathIndex
-from steward.tools.ripgrep import find_program
 from steward.tools.search_engine import Engine
 from steward.tools.search_files import SearchFilesArguments, SearchFilesTool
 from steward.workspace import Workspace
 from tests.bench.measure import Row, Scale, absolute, best, compared
-from tests.bench.tree import NEEDLE, grow
+from tests.bench.tree import NEEDLE, grow, names
 
 TYPED = (
     "",
@@ -38,7 +41,18 @@ def rows(scale: Scale) -> Iterator[Row]:
         grow(Path(room), scale.files)
         with Workspace.open(Path(room)) as workspace:
             yield from _searches(workspace, scale)
-            yield _keys(workspace, scale)
+        yield _watches(Path(room))
+    yield _keys(scale)
+
+
+class _Named:
+    """As many files as in the largest repositories, by name alone."""
+
+    def __init__(self, files: int) -> None:
+        self._names = names(files)
+
+    def files(self, limit: int | None = None, stop: Callable[[], bool] | None = None) -> list[str]:
+        return self._names[:limit]
 
 
 def _searches(workspace: Workspace, scale: Scale) -> Iterator[Row]:
@@ -81,8 +95,29 @@ def _searches(workspace: Workspace, scale: Scale) -> Iterator[Row]:
     yield compared(f"list of {size} for completion", ours, other, "`rg` listing files", 1.5)
 
 
-def _keys(workspace: Workspace, scale: Scale) -> Row:
-    index = PathIndex(workspace)
+def _watches(root: Path) -> Row:
+    """How many directories are watched for the deepest place of the tree, of how many there are."""
+    places = [Path(place) for place, _, _ in os.walk(root)]
+    deepest = max(places, key=lambda place: len(place.parts))
+    with tempfile.TemporaryDirectory(prefix="steward-bench-") as state:
+        house = House(root, Settings(), state=Path(state))
+        watched = house.directories_that_matter(deepest.relative_to(root).as_posix())
+        house.close()
+    levels = len(deepest.relative_to(root).parts) + 1
+    beside = f"of {len(places):,} directories"
+    return Row(
+        "watches for a focus at the bottom",
+        f"{len(watched)}",
+        beside,
+        f"≤ {levels}",
+        None,
+        len(watched) <= levels,
+    )
+
+
+def _keys(scale: Scale) -> Row:
+    many = max(scale.files, 100_000) if scale.repeat > 1 else scale.files
+    index = PathIndex(_Named(many))
     index.complete("zqxj", 12)
     worst, text = 0.0, ""
     for typed in TYPED:
@@ -90,4 +125,4 @@ def _keys(workspace: Workspace, scale: Scale) -> Row:
         if took > worst:
             worst, text = took, typed
     index.close()
-    return absolute(f"`@` completion, {scale.files:,} files, the slowest key", worst, 0.03, f"`{text}`")
+    return absolute(f"`@` completion, {many:,} files, the slowest key", worst, 0.03, f"`{text}`")

@@ -101,8 +101,10 @@ def test_opening_a_diff(benchmark: Measure, count: int) -> None:
             review = view.review
             assert review is not None
 
+            reading = await Readings().of(review, fake.as_steward())
+
             def show() -> None:
-                view.show(review, Readings().of(review))
+                view.show(review, reading)
                 for y in range(view.size.height):
                     view.render_line(y)
 

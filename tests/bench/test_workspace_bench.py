@@ -63,9 +63,7 @@ def test_searching_two_thousand_files(
 ) -> None:
     with Workspace.open(repository) as workspace:
         tool = SearchFilesTool(workspace)
-        result: ToolResult = benchmark(
-            lambda: asyncio.run(tool.run(SearchFilesArguments.model_validate(arguments)))
-        )
+        result: ToolResult = benchmark(lambda: asyncio.run(tool.run(SearchFilesArguments.parse(arguments))))
     assert "package_2/module_42/file_7.py:1:def function_42_7" in result.text
 
 

@@ -70,6 +70,20 @@ def grow(root: Path, files: int) -> None:
     (root / ".git/HEAD").write_text("ref: refs/heads/main\n")
 
 
+def names(files: int) -> list[str]:
+    """Paths like those of ``grow``, without the files."""
+    chance = random.Random(2)
+    places = [""]
+    while len(places) < max(files // 16, 2):
+        above = chance.choice(places)
+        if above.count("/") < 6:
+            places.append(f"{above}{chance.choice(WORDS)}{chance.randrange(40)}/")
+    return [
+        f"{chance.choice(places)}{chance.choice(WORDS)}_{chance.choice(WORDS)}{number}{chance.choice(ENDINGS)}"
+        for number in range(files)
+    ]
+
+
 def _write(path: str, data: bytes) -> None:
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644)
     os.write(descriptor, data)

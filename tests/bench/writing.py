@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from steward.proposals.apply import apply
+from steward.proposals.disk import Disk
+from steward.proposals.journal import opened
 from tests.bench import test_apply_bench as plainly
 from tests.bench.measure import Row, Scale, compared
 from tests.proposals.ground import plot
@@ -21,8 +23,11 @@ def rows(scale: Scale) -> Iterator[Row]:
         ours = plain = float("inf")
         with tempfile.TemporaryDirectory(prefix="steward-bench-") as room:
             with plot(vars(plainly)["_scene"](count), Path(room)) as at:
-                for _ in range(2 * scale.repeat):
+                for _ in range(4 * scale.repeat):
                     at.reset()
+                    # As it is from the first change on.
+                    with opened(at.state, Disk(), create=True):
+                        pass
                     began = time.perf_counter()
                     apply(at.proposal, at.workspace, at.state)
                     ours = min(ours, time.perf_counter() - began)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from steward.agents_md import Document, Resolution, Skipped
+from steward.config import Settings
 from steward.conversation import Message, Usage
 from steward.errors import (
     ConfigError,
@@ -37,11 +38,15 @@ from steward.proposals.banner import banner
 from steward.proposals.diff import file_diff
 from steward.proposals.stale import StaleFile
 from steward.service import Steward
+from steward.service.compaction import Asked
+from steward.service.reading import Kept
 from steward.service.revising import Comment, comment
-from steward.service.trust import TrustView
+from steward.service.steering import SkillsView
+from steward.service.trust import Standing, TrustItem, TrustView
 from steward.service.views import (
     ChangeView,
     ContextView,
+    CostView,
     FileCount,
     InstructionsView,
     Review,
@@ -97,8 +102,10 @@ class FakeSteward:
 
     def __init__(self, *, name: str = "shop", model: str = "script/demo", pause: float = 0.0) -> None:
         self.workspace_name = name
+        self.settings = Settings()
         self.root = Path("/nowhere") / name
         self.model = model
+        self.profile = ""
         self.model_host = ""
         self.focus = "."
         self.session_id = ""
@@ -113,6 +120,7 @@ class FakeSteward:
         self.applied: list[tuple[str, str]] = []
         self.discarded: list[tuple[str, str]] = []
         self.chosen: list[dict[str, Choice | None]] = []
+        self.readings: dict[str, Kept] = {}
         self.kept_draft = ""
         self.remembered: list[str] = []
         self.paths: tuple[str, ...] = ("src/app.py", "src/retry.py", "src/a b.py", "README.md", "docs/")
@@ -122,6 +130,11 @@ class FakeSteward:
         )
         self.skipped: tuple[tuple[str, str], ...] = ()
         self.trusted = True
+        self.texts: tuple[TrustItem, ...] = ()
+        self.accepted: dict[str, str] = {}
+        self.declined: dict[str, str] = {}
+        self.catalog = Catalog()
+        self.loaded: list[str] = []
         self.started = self.closed = False
         self._pause = pause
         self._turn: asyncio.Event | None = None
@@ -296,6 +309,12 @@ class FakeSteward:
     async def comment(self, change: str, comments: Sequence[Comment]) -> str:
         return comment(self._find(change), comments)
 
+    async def reading(self, change: str) -> Kept | None:
+        return self.readings.get(change)
+
+    async def keep_reading(self, change: str, kept: Kept) -> None:
+        self.readings[change] = kept
+
     def _amend(self, made: Proposal) -> None:
         self.proposals[made.id] = made
         self.shown.pop(made.id, None)
@@ -357,18 +376,45 @@ class FakeSteward:
         self.messages = ()
         self.focus = "."
 
-    async def sessions(self) -> tuple[SessionView, ...]:
+    async def sessions(self, search: str = "") -> tuple[SessionView, ...]:
         return (
             SessionView(
-                "s1", "How does retry work?", "2026-11-29T09:00:00", "2026-11-29T09:30:00", 12, "script/demo"
+                "s1",
+                "How does retry work?",
+                "2026-11-29T09:00:00Z",
+                "2026-11-29T09:30:00Z",
+                12,
+                "script/demo",
             ),
         )
 
     async def resume(self, session: str | None = None) -> None:
         self.session_id = session or "s1"
 
+    summary = "They want one."
+
+    async def propose_summary(self) -> str:
+        return self.summary
+
+    async def accept_summary(self, text: str) -> None:
+        self.summary = text
+
+    async def questions(self, session: str | None = None) -> tuple[Asked, ...]:
+        return (Asked(1, "an old question", 0, 1),)
+
+    def cost(self) -> CostView:
+        return CostView(Usage(1200, 60), Usage(4800, 240, 1000, 0.0125))
+
     def transcript(self) -> tuple[Message, ...]:
         return self.messages
+
+    def told(self) -> tuple[Message, ...]:
+        return self.messages
+
+    async def stored(self, session: str | None = None) -> tuple[Message, ...]:
+        return self.messages
+
+    paths_listed = True
 
     async def complete_path(self, text: str, limit: int = 12) -> tuple[str, ...]:
         return tuple(path for path in self.paths if text in path)[:limit]
@@ -386,10 +432,36 @@ class FakeSteward:
         self.kept_draft = text
 
     async def skills(self) -> Catalog:
-        return Catalog()
+        return self.catalog
+
+    async def skills_view(self) -> SkillsView:
+        return SkillsView(self.catalog, tuple(self.loaded), tuple(self.loaded))
+
+    async def load_skill(self, name: str) -> str:
+        if self.catalog.find(name) is None:
+            raise NoSuchThing("skill", name, self.catalog.near(name))
+        self.loaded.append(name)
+        return f"The skill {name!r} goes along with your next question."
+
+    async def begin_init(self, more: str = "") -> tuple[str, str]:
+        return await self.load_skill("write-agents-md"), f"Study this repository.\n{more}"
+
+    async def trust_standing(self) -> Standing:
+        return "" if self.trusted else "not trusted"
+
+    async def accept_trust(self, digests: Mapping[str, str]) -> TrustView:
+        self.accepted = dict(digests)
+        self.trusted = True
+        return await self.trust_view()
+
+    async def decline_trust(self, digests: Mapping[str, str]) -> None:
+        self.declined = dict(digests)
+
+    async def forget_trust(self) -> None:
+        self.trusted = False
 
     async def trust_view(self) -> TrustView:
-        return TrustView(str(self.root), self.trusted, ())
+        return TrustView(str(self.root), self.trusted, self.texts)
 
     async def export(self, session: str | None = None, form: str = "script") -> str:
         return f"# {form}\n"

@@ -99,6 +99,33 @@ async def test_a_click_opens_a_call() -> None:
         await until_seen(pilot, "b.py")
 
 
+async def test_a_change_is_announced_once_below_the_calls_that_make_it() -> None:
+    fake = FakeSteward()
+    small = proposal(1, modify("a.py", "a\n", "b\n"))
+    grown = proposal(1, modify("a.py", "a\n", "b\n"), modify("b.py", "a\n", "b\n"))
+    fake.scripts = [
+        [
+            ToolStarted("c1", "proposePatch", '{"path": "a.py"}'),
+            ToolFinished("c1", "proposePatch", True, "stored", "pending"),
+            ProposalMade(small),
+            ToolStarted("c2", "proposePatch", '{"path": "b.py"}'),
+            ToolFinished("c2", "proposePatch", True, "stored", "pending"),
+            ProposalMade(grown, amended=True),
+            AnswerText("It is proposed."),
+            TurnEnded("answered", 1, Usage(), 0.1),
+        ]
+    ]
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(80, 40)) as pilot:
+        await begun(pilot)
+        await ask(pilot)
+        shown = [row.strip() for row in rows(app)]
+        at = [i for i, row in enumerate(shown) if "for your review" in row]
+        assert len(at) == 1 and "change-001 waits for your review · 2 files" in shown[at[0]]
+        assert [row[:14] for row in shown[at[0] - 3 : at[0] - 1]] == ["▸ proposePatch"] * 2
+        assert "It is proposed." in shown[at[0] + 2]
+
+
 async def test_everything_a_turn_can_tell_is_said() -> None:
     fake = FakeSteward()
     document = DocumentState("src/AGENTS.md", "src", 100, 30, "c" * 64, "arrived")
@@ -174,6 +201,7 @@ async def test_resizing_keeps_the_place_in_a_long_conversation() -> None:
 
 async def test_a_stored_conversation_of_5000_messages_opens_at_its_end() -> None:
     fake = FakeSteward()
+    fake.session_id = "s1"
     fake.messages = tuple(
         message
         for i in range(1250)
@@ -199,6 +227,7 @@ async def test_a_stored_conversation_of_5000_messages_opens_at_its_end() -> None
 
 async def test_scrolling_up_over_estimated_blocks_shows_every_block_once_and_in_order() -> None:
     fake = FakeSteward()
+    fake.session_id = "s1"
     fake.messages = tuple(
         message
         for i in range(120)

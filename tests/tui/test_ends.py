@@ -16,6 +16,7 @@ PROGRAM = """
 import sys
 from tests.tui.fake_steward import FakeSteward
 from steward.tui import run
+from steward.tui.panel.panel import SidePanel
 from steward.tui.status import StatusLine
 how = sys.argv[1]
 def fail(*args):
@@ -33,6 +34,8 @@ class Bad(FakeSteward):
             fail()
 if how == "draw":
     StatusLine.render_line = fail
+if how == "key":
+    SidePanel.resize = fail
 sys.exit(run(Bad().as_steward()))
 """
 
@@ -104,6 +107,42 @@ print("ended with", os.waitstatus_to_exitcode(status), flush=True)
 print("the terminal is", "the same" if termios.tcgetattr(0)[:4] == before[:4] else "another", flush=True)
 time.sleep(0.2)
 """
+
+
+ENDED = """
+import subprocess, sys, termios
+before = termios.tcgetattr(0)
+child = subprocess.Popen([sys.executable, "-c", *sys.argv[1:]])
+code = child.wait()
+print("ended with", code, "the terminal is", "the same" if termios.tcgetattr(0) == before else "another", flush=True)
+"""
+"""What a shell sees: the terminal's own settings before and after."""
+
+
+@pytest.mark.parametrize("how", ["mount", "draw", "key", "SIGTERM", "SIGHUP", "ctrl+q", "ctrl+c twice"])
+def test_every_end_resets_what_was_set_and_leaves_the_terminal_as_it_was(how: str) -> None:
+    environment = {"PATH": os.defpath, "PYTHONPATH": str(PROJECT), "LANG": "C.UTF-8", "HOME": "/nonexistent"}
+    command = [sys.executable, "-c", ENDED, PROGRAM, how]
+    with PtyScreen(command, cwd=Path(PROJECT), environment=environment) as screen:
+        if how not in ("mount", "draw"):
+            screen.wait_for("Instructions here")
+        if how.startswith("SIG"):
+            (child,) = Path(f"/proc/{screen.pid}/task/{screen.pid}/children").read_text().split()
+            os.kill(int(child), signal.Signals[how])
+        elif how == "ctrl+q":
+            screen.press("ctrl+q")
+        elif how == "ctrl+c twice":
+            screen.type("\x03\x03")
+        elif how == "key":
+            screen.press("f7")
+        screen.wait_until(lambda: b"ended with" in screen.raw, "the end")
+        screen.settle()
+        said = screen.raw.decode("utf-8", "replace")
+        assert _off(said), how
+        assert "the terminal is the same" in said
+        assert said.rfind("\x1b[?1049h") < said.rfind("\x1b[?1049l") < said.rfind("ended with")
+        wanted = {"ctrl+q": 0, "ctrl+c twice": 0, "SIGTERM": 143, "SIGHUP": 129}.get(how, 1)
+        assert f"ended with {wanted} " in said
 
 
 def test_suspend_gives_the_terminal_back_and_resume_takes_it_again() -> None:

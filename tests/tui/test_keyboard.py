@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steward.tui.keyboard import QUIET, STRAY, Keyboard
+from steward.tui.keyboard import QUIET, Keyboard
 from tests.tui.looking import Clock
 
 
@@ -45,13 +45,10 @@ def test_a_key_is_as_old_as_its_arrival_not_as_its_handling() -> None:
     assert not keyboard.deliberate(drawn)
 
 
-def test_nothing_counts_for_a_while_after_a_key_that_means_nothing() -> None:
-    clock = Clock()
-    keyboard = Keyboard(clock)
-    drawn = clock()
-    _press(keyboard, clock, 5)
+def test_a_key_that_means_nothing_leaves_a_doubt_until_one_is_meant() -> None:
+    keyboard = Keyboard(Clock())
+    assert not keyboard.doubtful
     keyboard.stray()
-    _press(keyboard, clock, STRAY * 0.8)
-    assert not keyboard.deliberate(drawn)
-    _press(keyboard, clock, STRAY)
-    assert keyboard.deliberate(drawn)
+    assert keyboard.doubtful
+    keyboard.sure()
+    assert not keyboard.doubtful

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 from rich.segment import Segment
 from rich.style import Style
 from textual.pilot import Pilot
@@ -19,13 +20,16 @@ from steward.config import Settings
 from steward.conversation import Usage
 from steward.events import (
     AnswerText,
+    Notice,
     ProposalMade,
+    Retrying,
     RoundEnded,
     RoundStarted,
     ToolFinished,
     ToolStarted,
     TurnEnded,
 )
+from steward.tui import turns
 from steward.tui.app import StewardApp
 from steward.tui.review.diff_view import DiffView
 from tests.tui.fake_steward import FakeSteward, create, governed, modify, proposal
@@ -106,8 +110,11 @@ async def _completing(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> 
 
 async def _review(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
     await reviewing(pilot)
-    view = app.screen.query_one(DiffView)
-    await until(pilot, lambda: not view._uncoloured and not view._colouring)  # pyright: ignore[reportPrivateUsage]
+    await _coloured(pilot, app.screen.query_one(DiffView))
+
+
+async def _coloured(pilot: Pilot[int], view: DiffView) -> None:
+    await until(pilot, lambda: not view._colours.missing and not view._colouring)  # pyright: ignore[reportPrivateUsage]
 
 
 async def _chosen(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
@@ -133,6 +140,94 @@ async def _instructions(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -
     await until_seen(pilot, "In effect")
 
 
+async def _paths(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await pilot.press("a", "space", "at", "r", "e")
+    await until_seen(pilot, "src/retry.py")
+
+
+async def _opened(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await _answered(pilot, fake, app)
+    await pilot.press("tab", "p", "p", "p", "enter")
+    await until_seen(pilot, "▾")
+
+
+async def _busy(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    fake.scripts = [
+        [
+            RoundStarted(1),
+            ToolStarted("c1", "searchFiles", '{"query": "retries"}'),
+            ToolFinished("c1", "searchFiles", True, "src/load.py:4: def load", "1 hit in 1 file"),
+            RoundStarted(2),
+            Retrying(1, 8.0, "the server is busy"),
+            3600.0,
+        ]
+    ]
+    now = Clock()
+    with MonkeyPatch.context() as patched:
+        patched.setattr(turns, "monotonic", now)
+        await pilot.press("w", "h", "y", "enter")
+        await until_seen(pilot, "the server is busy")
+        await pilot.press("a", "n", "d", "enter")
+        await until_seen(pilot, "queued")
+        now.pass_(12)
+        app.turns._tick()  # pyright: ignore[reportPrivateUsage]
+        await until_seen(pilot, "12 s")
+
+
+async def _failed(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    fake.scripts = [
+        [
+            RoundStarted(1),
+            AnswerText("It is tried "),
+            Notice("AGENTS.md was cut off by a limit.", "warning"),
+            TurnEnded("failed", 1, Usage(900, 4), 61.0, "The connection broke off while the model answered."),
+        ]
+    ]
+    await ask(pilot, "how often")
+    await until_seen(pilot, "broke off")
+
+
+async def _panel(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await _answered(pilot, fake, app)
+    shown = app.panel.display
+    await pilot.press("ctrl+b")
+    await until(pilot, lambda: app.panel.display != shown)
+
+
+async def _sides(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await _review(pilot, fake, app)
+    view = app.screen.query_one(DiffView)
+    was = view.is_split
+    await pilot.press("v")
+    await until(pilot, lambda: view.is_split != was)
+    await _coloured(pilot, view)
+
+
+async def _stale(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    fake.make_stale("change-001", "src/load.py")
+    await until_seen(pilot, "stale")
+    await _review(pilot, fake, app)
+    app.keyboard.now.pass_(1)  # type: ignore[attr-defined]
+    await pilot.press("a")
+    await until_seen(pilot, "cannot be applied")
+
+
+async def _found(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await _review(pilot, fake, app)
+    await pilot.press("slash", "r", "e", "t", "r", "i", "enter")
+    await until(pilot, lambda: app.screen.query_one(DiffView).hits[1] > 1)
+
+
+async def _help(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await pilot.press("f1")
+    await until_seen(pilot, "Manual")
+
+
+async def _models(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> None:
+    await pilot.press("f6")
+    await until_seen(pilot, "type to narrow")
+
+
 STATES: dict[str, State] = {
     "welcome": _welcome,
     "answered": _answered,
@@ -142,13 +237,40 @@ STATES: dict[str, State] = {
     "question": _question,
     "changes": _changes,
     "instructions": _instructions,
+    "paths": _paths,
+    "opened": _opened,
+    "busy": _busy,
+    "failed": _failed,
+    "panel": _panel,
+    "sides": _sides,
+    "stale": _stale,
+    "found": _found,
+    "help": _help,
+    "models": _models,
 }
+PLAINER = ("answered", "chosen", "question", "changes", "panel")
+"""States that are also kept in the terminal's own colours and without any."""
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("size", SIZES, ids=[f"{w}x{h}" for w, h in SIZES])
 @pytest.mark.parametrize("state", STATES)
 async def test_a_screen_looks_as_it_did(state: str, size: tuple[int, int], theme: str) -> None:
+    await _compare(state, size, theme)
+
+
+@pytest.mark.parametrize("state", PLAINER)
+async def test_a_screen_of_sixteen_colours_looks_as_it_did(state: str) -> None:
+    await _compare(state, SIZES[0], "terminal")
+
+
+@pytest.mark.parametrize("state", PLAINER)
+async def test_a_screen_without_colours_looks_as_it_did(state: str, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    await _compare(state, SIZES[0], "none")
+
+
+async def _compare(state: str, size: tuple[int, int], theme: str) -> None:
     fake = FakeSteward()
     fake.put(
         proposal(
@@ -159,7 +281,7 @@ async def test_a_screen_looks_as_it_did(state: str, size: tuple[int, int], theme
             instructions=governed("AGENTS.md"),
         )
     )
-    settings = Settings.model_validate({"theme": theme})
+    settings = Settings.model_validate({"theme": "auto" if theme == "none" else theme})
     app = StewardApp(fake.as_steward(), settings, now=Clock())
     async with app.run_test(size=size) as pilot:
         await begun(pilot)

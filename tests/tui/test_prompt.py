@@ -128,6 +128,21 @@ async def test_an_at_sign_completes_paths() -> None:
         assert fake.asked == []
 
 
+async def test_enter_sends_what_is_typed_whole_while_a_completion_says_the_same() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "see @README.md")
+        await until(pilot, lambda: app.prompt._completion.chosen is not None)  # pyright: ignore[reportPrivateUsage]
+        await pilot.press("enter")
+        await until(pilot, lambda: fake.asked == ["see @README.md"])
+        await typed(pilot, "/workspace")
+        await until_seen(pilot, "Show the workspace")
+        await pilot.press("enter")
+        await until_seen(pilot, "What the tools never touch")
+
+
 async def test_escape_closes_the_offer_and_leaves_the_text() -> None:
     fake = FakeSteward()
     app = StewardApp(fake.as_steward())
@@ -188,14 +203,14 @@ async def test_every_declared_command_works_as_a_slash_command() -> None:
             await until(pilot, lambda: fake.remembered == ["/" + command.name])  # noqa: B023
             await pilot.pause(0.05)
             assert "failed inside" not in seen(app), command.name
-            if command.name not in ("new", "copy", "export", "attach", "filter"):
+            if command.name not in ("new", "rename", "copy", "export", "attach", "filter"):
                 assert len(app.screen_stack) > 1, command.name
 
 
 async def test_every_declared_command_is_in_the_palette() -> None:
     fake = FakeSteward()
     app = StewardApp(fake.as_steward())
-    async with app.run_test(size=(100, 60)) as pilot:
+    async with app.run_test(size=(100, 100)) as pilot:
         await begun(pilot)
         await pilot.press("ctrl+p")
         await until_seen(pilot, "rebase-change")

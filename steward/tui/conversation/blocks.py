@@ -8,7 +8,7 @@ from typing import Literal
 
 from rich.segment import Segment
 
-from steward.tui.lines import Line, expand, pad, safe, wrap
+from steward.tui.lines import Line, expand, pad, plain, safe, shorten, wrap
 from steward.tui.looks import Looks
 
 GUTTER = 3
@@ -47,6 +47,15 @@ class Block:
 
     def changed(self) -> None:
         """What was laid out is no longer right."""
+        self._lines = None
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether its lines are kept."""
+        return self._lines is not None
+
+    def forget(self) -> None:
+        """Let go of what was laid out; it is made again when it is asked for."""
         self._lines = None
 
     def lay_out(self, width: int, looks: Looks) -> list[Line]:
@@ -126,6 +135,10 @@ class FenceBlock(Block):
             self.partial = ""
         self.closed = True
         self.changed()
+
+    def forget(self) -> None:
+        super().forget()
+        self._laid, self._laid_for = [], (0, 0)
 
     def lay_out(self, width: int, looks: Looks) -> list[Line]:
         from steward.tui.markdown import code_lines
@@ -300,3 +313,23 @@ class ReasoningBlock(FoldBlock):
 
     def text(self) -> str:
         return "".join(self.pieces)
+
+
+class NoteBlock(FoldBlock):
+    """What the steward told the model along with a question; folded."""
+
+    def __init__(self, note: str) -> None:
+        super().__init__()
+        self.note = note
+
+    def headline(self, looks: Looks) -> Line:
+        first = " ".join(self.note.split("\n", 1)[0].split())
+        return [Segment("told the model: ", looks.faint), Segment(shorten(plain(first), 100), looks.faint)]
+
+    def body(self, width: int, looks: Looks) -> list[Line]:
+        from steward.tui.markdown import render
+
+        return render(self.note, width, looks)
+
+    def text(self) -> str:
+        return self.note

@@ -26,11 +26,19 @@ from steward.events import (
 )
 from steward.tui import sentences
 from steward.tui.conversation.answer import Answer
-from steward.tui.conversation.blocks import Block, LineBlock, MarkdownBlock, ReasoningBlock, UserBlock
+from steward.tui.conversation.blocks import (
+    Block,
+    LineBlock,
+    MarkdownBlock,
+    NoteBlock,
+    ReasoningBlock,
+    UserBlock,
+)
 from steward.tui.conversation.tool_block import ToolBlock
 from steward.tui.lines import plain
 
 if TYPE_CHECKING:
+    from steward.proposals import Proposal
     from steward.tui.conversation.transcript import Transcript
 
 
@@ -44,6 +52,8 @@ class Feed:
         self._forming: ToolBlock | None = None
         self._running: dict[str, ToolBlock] = {}
         self._queued: list[UserBlock] = []
+        self._proposed: dict[str, tuple[LineBlock, bool]] = {}
+        """The lines of changes that the calls going on add to, and whether each was there before."""
         self._asked = ""
         self.answers: list[str] = []
         """Whole answers of the conversation, the last one last."""
@@ -106,6 +116,7 @@ class Feed:
             case AnswerText(text):
                 self._close_thought()
                 if self._answer is None:
+                    self._proposed.clear()
                     self._answer = Answer(self._add, self._transcript.changed)
                 self._answer.feed(text)
                 self._transcript.grow(self._answer)
@@ -156,7 +167,7 @@ class Feed:
             case LimitNotice():
                 self.say(sentences.limit(event), "warning")
             case ProposalMade(proposal, amended):
-                self.say(sentences.proposed(proposal, amended), "proposal", change=proposal.id)
+                self._propose(proposal, amended)
             case ChangesMoved():
                 pass
             case Retrying():
@@ -186,7 +197,7 @@ class Feed:
                 case System():
                     pass
                 case User(text, note):
-                    self._transcript.add(LineBlock(text, "info") if note else UserBlock(text))
+                    self._transcript.add(NoteBlock(text) if note else UserBlock(text))
                 case Assistant(text, wanted, _):
                     if text.strip():
                         self.answers.append(text)
@@ -206,6 +217,17 @@ class Feed:
                 case _:
                     assert_never(message)
         self._transcript.settle()
+
+    def _propose(self, proposal: Proposal, amended: bool) -> None:
+        """Announce a change once, below the calls that make it."""
+        block, amended = self._proposed.get(proposal.id, (None, amended))
+        if block is not None:
+            block.update(sentences.proposed(proposal, amended))
+            self._transcript.changed(block)
+            return
+        block = LineBlock(sentences.proposed(proposal, amended), "proposal", change=proposal.id)
+        self._add(block)
+        self._proposed[proposal.id] = block, amended
 
     def _start_tool(self, call_id: str, name: str, arguments: str) -> ToolBlock:
         self._close_answer()
@@ -229,20 +251,24 @@ class Feed:
             block.finish(False, "", "interrupted")
             self._transcript.changed(block)
         self._running.clear()
+        self._proposed.clear()
         sentence, kind = sentences.ended(event)
         self._add(LineBlock(sentence, kind))
 
     def _add(self, block: Block, after: Block | None = None) -> None:
-        """Place a block; questions that wait stay last."""
-        if after is None and self._queued:
-            self._transcript.add_before(block, self._queued[0])
+        """Place a block; the changes that calls go on adding to, and the questions that wait, stay last."""
+        if after is None and (last := self._last()):
+            self._transcript.add_before(block, last[0])
         else:
             self._transcript.add(block, after)
 
+    def _last(self) -> list[Block]:
+        return [*(block for block, _ in self._proposed.values()), *self._queued]
+
     def _gap_for_call(self) -> bool:
         """Calls that follow each other stand without empty lines between them."""
-        blocks = self._transcript.blocks
-        last = next((block for block in reversed(blocks) if block not in self._queued), None)
+        blocks, stay = self._transcript.blocks, self._last()
+        last = next((block for block in reversed(blocks) if block not in stay), None)
         return not (
             isinstance(last, ToolBlock) or (isinstance(last, LineBlock) and last.kind == "instructions")
         )

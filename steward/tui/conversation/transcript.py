@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -17,6 +17,7 @@ from textual.strip import Strip
 from steward.tui.conversation.answer import Answer
 from steward.tui.conversation.blocks import Block
 from steward.tui.conversation.heights import Heights
+from steward.tui.keys import CALLS, READING, bindings
 from steward.tui.lines import Line, text_of
 from steward.tui.looks import Looks, looks_for
 
@@ -29,6 +30,9 @@ FRAME = 0.05
 SHARE = 5
 """A frame that took long to lay out delays the next by this many times as much, so that it never eats a core."""
 
+KEPT = 200
+"""Blocks whose lines are kept at once."""
+
 EAGER = 40
 """Blocks at the end that are laid out at once; estimates are made of the others."""
 
@@ -36,18 +40,7 @@ EAGER = 40
 class Transcript(ScrollView, can_focus=True):
     """Blocks from top to bottom. It follows the end while the view is at the end, and else stays where it is."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_up", "Up", show=False),
-        Binding("down,j", "scroll_down", "Down", show=False),
-        Binding("pageup,b", "page_up", "Page up", show=False),
-        Binding("pagedown,f", "page_down", "Page down", show=False),
-        Binding("home,g", "scroll_home", "Top", show=False),
-        Binding("end,G", "end", "End", show=False),
-        Binding("n,right_square_bracket", "next_fold(1)", "Next call"),
-        Binding("p,left_square_bracket", "next_fold(-1)", "Previous call"),
-        Binding("enter,space", "open", "Open"),
-        Binding("escape,tab,i", "leave", "Back to the prompt", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings((*READING, *CALLS))
 
     DEFAULT_CSS = """
     Transcript {
@@ -75,11 +68,15 @@ class Transcript(ScrollView, can_focus=True):
     class Leave(Message):
         """The person wants to type again."""
 
+    class Walked(Message):
+        """The person walks through it, or no longer does: other keys work."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.blocks: list[Block] = []
         self.following = True
         self._heights = Heights()
+        self._laid: dict[Block, None] = {}
         self.flowing: Answer | None = None
         """The answer that is arriving; it is brought up to date once per frame."""
         self._dirty: set[int] = set()
@@ -103,6 +100,7 @@ class Transcript(ScrollView, can_focus=True):
     def take_out(self, block: Block) -> None:
         """Take a block out."""
         index = self._index(block)
+        self._laid.pop(block, None)
         del self.blocks[index]
         self._heights.remove(index)
         self._dirty = {i - (i > index) for i in self._dirty if i != index}
@@ -127,6 +125,7 @@ class Transcript(ScrollView, can_focus=True):
         """Take out every block."""
         self.blocks.clear()
         self._heights.clear()
+        self._laid.clear()
         self._dirty.clear()
         self._cursor = None
         self.flowing = None
@@ -205,9 +204,19 @@ class Transcript(ScrollView, can_focus=True):
         self._frame_cost = perf_counter() - began
         self.refresh()
 
+    def _lines_of(self, block: Block) -> list[Line]:
+        """The lines of a block; those of the blocks that were asked for longest ago are let go of."""
+        self._laid.pop(block, None)
+        self._laid[block] = None
+        if len(self._laid) > KEPT:
+            oldest = next(iter(self._laid))
+            del self._laid[oldest]
+            oldest.forget()
+        return block.lines(self._width, self.looks)
+
     def _measure(self, index: int) -> int:
         block = self.blocks[index]
-        height = block.gap_lines + len(block.lines(self._width, self.looks))
+        height = block.gap_lines + len(self._lines_of(block))
         return self._heights.set(index, height, True)
 
     def _anchor(self) -> tuple[Block | None, int]:
@@ -298,7 +307,13 @@ class Transcript(ScrollView, can_focus=True):
         if self.is_mounted and self._width:
             self.refresh()
 
-    def action_end(self) -> None:
+    def on_focus(self) -> None:
+        self.post_message(self.Walked())
+
+    def on_blur(self) -> None:
+        self.post_message(self.Walked())
+
+    def action_scroll_end(self) -> None:
         """Go to the end and stay there."""
         self.following = True
         self._place(None, 0)
@@ -311,7 +326,7 @@ class Transcript(ScrollView, can_focus=True):
 
     def go_end(self) -> None:
         """Follow the end again."""
-        self.action_end()
+        self.action_scroll_end()
 
     # Folding
 
@@ -371,7 +386,7 @@ class Transcript(ScrollView, can_focus=True):
         within -= block.gap_lines
         if within < 0:
             return [], None, 0
-        lines = block.lines(self._width, self.looks)
+        lines = self._lines_of(block)
         return (lines[within], block, within) if within < len(lines) else ([], None, 0)
 
     def render_line(self, y: int) -> Strip:

@@ -183,20 +183,21 @@ def _context(view: ContextView, width: int, looks: Looks) -> list[Line]:
         cells = max(round(room * part.tokens / whole), 1 if part.tokens * 40 > whole else 0)
         cells = min(cells, room - used)
         used += cells
-        bar.append(Segment("━" * cells, _meter(part.kind, looks)))
+        bar.append(Segment("━" * cells, meter(part.kind, looks)))
     bar.append(Segment("─" * (room - used), looks.faint))
     lines.append(bar)
     for part in parts:
         right = [Segment(sentences.tokens(part.tokens), looks.faint)]
         left = [
-            Segment(" ▪ ", _meter(part.kind, looks)),
+            Segment(" ▪ ", meter(part.kind, looks)),
             Segment(shorten(plain(part.label), width - width_of(right) - 5), looks.muted),
         ]
         lines.append(_sides(left, right, width, looks))
     return [pad(line, width, looks.base) for line in lines]
 
 
-def _meter(kind: str, looks: Looks) -> Style:
+def meter(kind: str, looks: Looks) -> Style:
+    """The style of a part of the window."""
     match kind:
         case "base":
             return looks.primary

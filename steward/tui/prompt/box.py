@@ -23,7 +23,9 @@ class PromptBox(Horizontal):
     PromptBox:focus-within { border: round $border; }
     PromptBox > #mark {
         width: 3; height: 1; color: $accent; text-style: bold; padding: 0 0 0 1; background: $background;
+        visibility: hidden;
     }
+    PromptBox:focus-within > #mark { visibility: visible; }
     """
 
     def __init__(self, prompt: Prompt) -> None:

@@ -27,7 +27,7 @@ _AT = re.compile(r"(?:^|(?<=\s))@(\S*)$")
 class Wanted:
     """What the text before the cursor asks for; ``start`` is where the completed text begins."""
 
-    kind: Literal["command", "path", "change", "model", "topic"]
+    kind: Literal["command", "path", "change", "model", "topic", "session", "question", "profile", "skill"]
     typed: str
     start: int
     at: bool = False
@@ -59,6 +59,18 @@ def wanted(before: str, first_line: bool) -> Wanted | None:
                 return Wanted("change", rest, start)
             case "model":
                 return Wanted("model", rest, start)
+            case "session":
+                return Wanted("session", rest, start)
+            case "question":
+                return Wanted("question", rest, start)
+            case "topic":
+                return Wanted("topic", rest, start)
+            case "skill":
+                return Wanted("skill", rest, start)
+            case "profile" if " " not in rest:
+                return Wanted("profile", rest, start)
+            case "profile" | "text":
+                pass
             case _:
                 return None
     if match := _AT.search(before):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual.binding import BindingType
@@ -12,12 +12,13 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from steward.tui.keys import PROMPT, bindings
+from steward.tui.keys import PROMPT, bindings, keys_of
 from steward.tui.prompt.completion import Choice, CompletionList, Wanted, commands, wanted
 from steward.tui.prompt.recall import Recall
 from steward.visible import visible
 
-NEWLINE_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
+if TYPE_CHECKING:
+    from textual.app import App
 
 
 def shown(text: str) -> str:
@@ -114,10 +115,10 @@ class Prompt(TextArea):
 
     def _handle(self, event: events.Key) -> bool:
         key, offered = event.key, self._completion.chosen
-        if key in NEWLINE_KEYS:
+        if self._is(key, "newline"):
             self._replace_via_keyboard("\n", *self.selection)
             return True
-        if key == "enter":
+        if self._is(key, "send"):
             if offered is not None and self._wanted is not None and not self._exact(offered):
                 self._take(offered, run=offered.runs)
             else:
@@ -125,7 +126,7 @@ class Prompt(TextArea):
             return True
         if offered is not None:
             match key:
-                case "tab":
+                case _ if self._is(key, "complete"):
                     self._take(offered)
                     return True
                 case "up":
@@ -144,11 +145,15 @@ class Prompt(TextArea):
                 return self._recall(self.recall.older(self.text), at_end=False)
             case "down" if self._row() == self.wrapped_document.height - 1:
                 return self._recall(self.recall.newer())
-            case "tab":
+            case _ if self._is(key, "complete"):
                 self.post_message(self.ToTranscript())
                 return True
             case _:
                 return False
+
+    def _is(self, key: str, name: str) -> bool:
+        app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
+        return key in keys_of(app, name)
 
     def _row(self) -> int:
         return self.wrapped_document.location_to_offset(self.cursor_location).y
@@ -218,11 +223,7 @@ class Prompt(TextArea):
             self.focus()
 
     def _exact(self, choice: Choice) -> bool:
-        return (
-            self._wanted is not None
-            and self._wanted.kind != "path"
-            and (self.text.strip() == choice.value or self._wanted.typed == choice.value)
-        )
+        return self._wanted is not None and choice.value in (self.text.strip(), self._wanted.typed)
 
     def _take(self, choice: Choice, run: bool = False) -> None:
         asked = self._wanted

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from steward.tui.keys import PAGE, READING, bindings
 from steward.tui.lines import Line
 from steward.tui.looks import Looks, looks_for
 
@@ -20,14 +21,7 @@ Maker = Callable[[int, Looks], list[Line]]
 class LineView(ScrollView, can_focus=True):
     """Shows what its maker makes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_up", "Up", show=False),
-        Binding("down,j", "scroll_down", "Down", show=False),
-        Binding("pageup,b", "page_up", "Page up", show=False),
-        Binding("pagedown,space,f", "page_down", "Page down", show=False),
-        Binding("home,g", "scroll_home", "Top", show=False),
-        Binding("end,G", "scroll_end", "End", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings((*READING, *PAGE[:1]))
 
     DEFAULT_CSS = """
     LineView {

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steward.model.choices import ModelChoice
+    from steward.service.steering import SkillsView
     from steward.service.views import (
         ChangeView,
         InstructionsView,
-        SessionView,
         WorkspaceView,
     )
-    from steward.skills import Catalog
     from steward.tui.screens.lineview import Maker
 
 LABEL = 16
@@ -131,31 +130,41 @@ def instructions_page(view: InstructionsView) -> Maker:
     return make
 
 
-def skills_page(catalog: Catalog) -> Maker:
-    """The skills that were found, and what is wrong with any."""
+def skills_page(view: SkillsView) -> Maker:
+    """The skills that were found, which of them are loaded, and what is wrong with any."""
+    catalog = view.catalog
 
     def make(width: int, looks: Looks) -> list[Line]:
         page = _Page(width, looks)
         page.heading("Skills")
         for skill in catalog.skills:
-            page.item("●", skill.name, f"{skill.description or '(no description)'}")
+            mark = "●" if skill.name in view.loaded else "○"
+            page.item(mark, skill.name, skill.description or "(no description)")
             page.fact("", f"{skill.source} · {skill.location}")
+            if skill.name in view.waiting:
+                page.fact("", "loaded by hand: goes along with your next question")
+            elif skill.name in view.loaded:
+                page.fact("", "loaded in this conversation")
+            for shadow in catalog.shadows:
+                if (shadow.name, shadow.used) == (skill.name, skill.location):
+                    page.fact("", f"shadows {shadow.hidden}", warn=True)
             if skill.rules is not None:
                 page.fact("", "locks the turn to: " + (" ".join(skill.allowed_tools) or "no tool"))
             for found in skill.diagnostics:
                 page.fact("", found.sentence, warn=found.level != "note")
         if not catalog.skills:
             page.prose("There are no skills.")
+        page.lines.append([])
+        page.prose("/skill NAME loads one for your next question.")
         if catalog.broken:
-            page.heading("Not loaded")
+            page.heading("Cannot be loaded")
             for broken in catalog.broken:
                 page.item("✗", broken.name, broken.location, warn=True)
                 for found in broken.diagnostics:
                     page.fact("", found.sentence, warn=True)
-        rest = [shadow.sentence for shadow in catalog.shadows] + list(catalog.notes)
-        if rest:
+        if catalog.notes:
             page.heading("Notes")
-            for sentence in rest:
+            for sentence in catalog.notes:
                 page.item("!", sentence)
         return page.lines
 
@@ -185,28 +194,10 @@ def model_items(choices: Sequence[ModelChoice], current: str) -> list[Item]:
     """Models as rows."""
     items: list[Item] = []
     for choice in choices:
-        facts = [choice.where]
-        if choice.window:
-            facts.append(f"{sentences.tokens(choice.window)} window")
-        if choice.tools is False:
-            facts.append("no tools")
-        if choice.price_in is not None and choice.price_out is not None:
-            facts.append(f"${choice.price_in:g} in, ${choice.price_out:g} out per million")
-        items.append(
-            Item(choice.name, choice.name, " · ".join(facts), "in use" if choice.name == current else "")
-        )
+        unknown = "" if choice.found == "built in" else "window unknown"
+        size = f"{sentences.tokens(choice.window)} window" if choice.window else unknown
+        local = choice.found in ("Ollama", "LM Studio", "llama.cpp", "vLLM", "built in")
+        note = " · ".join(filter(None, (size, choice.price or ("" if local else "price unknown"))))
+        badge = "in use" if choice.name == current else ""
+        items.append(Item(choice.name, choice.name, note, badge, f"{choice.origin} · {choice.ability}"))
     return items
-
-
-def session_items(sessions: Sequence[SessionView], current: str) -> list[Item]:
-    """Sessions as rows."""
-    return [
-        Item(
-            session.id,
-            session.title or "(no question yet)",
-            f"{sentences.count(session.messages, 'message')} · {session.updated[:16].replace('T', ' ')}",
-            "open" if session.id == current else "",
-            session.model,
-        )
-        for session in sessions
-    ]

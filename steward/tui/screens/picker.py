@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.segment import Segment
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
@@ -18,9 +18,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
+from steward.tui.keys import LIST, bindings, foot
 from steward.tui.lines import Line, pad, plain, shorten, width_of
 from steward.tui.looks import looks_for
 from steward.visible import visible
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +123,7 @@ class Rows(ScrollView, can_focus=False):
 class Picker(ModalScreen[str | None]):
     """Gives the value of the row that was picked, or what was typed when ``free`` and no row fits."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Back"),
-        Binding("up,ctrl+p", "move(-1)", "Up", show=False, priority=True),
-        Binding("down,ctrl+n", "move(1)", "Down", show=False, priority=True),
-        Binding("pageup", "move(-10)", "Page up", show=False, priority=True),
-        Binding("pagedown", "move(10)", "Page down", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
 
     DEFAULT_CSS = """
     Picker { background: $background; }
@@ -149,10 +147,14 @@ class Picker(ModalScreen[str | None]):
         yield Static(Content(self._title), id="pick-title")
         yield Input(placeholder="type to narrow" + (", or a name of your own" if self._free else ""))
         yield Rows(self._items)
-        foot = (
-            "enter picks · esc back · ↑ ↓ move" if self._items or self._free else f"{self._empty} · esc back"
+        app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
+        some = bool(self._items) or self._free
+        keys = (
+            foot(app, "pick", "leave-list", LIST[2:4])
+            if some
+            else f"{self._empty} · {foot(app, 'leave-list')}"
         )
-        yield Static(Content(foot), id="pick-foot")
+        yield Static(Content(keys), id="pick-foot")
 
     def on_mount(self) -> None:
         self.query_one(Input).cursor_blink = False
@@ -175,6 +177,10 @@ class Picker(ModalScreen[str | None]):
         self._pick()
 
     def on_rows_picked(self) -> None:
+        self._pick()
+
+    def action_pick(self) -> None:
+        """Take the row."""
         self._pick()
 
     def _pick(self) -> None:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.segment import Segment
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from steward.tui.keys import PAGE, READING, bindings, foot
 from steward.tui.lines import Line
 from steward.tui.looks import Looks
 from steward.tui.screens.lineview import LineView, Maker
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 
 class Reader(ModalScreen[None]):
     """A title and lines; ``esc`` goes back."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(PAGE[1:])
 
     DEFAULT_CSS = """
     Reader { align: center middle; background: $background 60%; }
@@ -42,7 +44,8 @@ class Reader(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         yield Static(Content(self._title), id="page-title")
         yield LineView(self._make, id="page")
-        yield Static(Content("esc back · ↑ ↓ PgUp PgDn g G move"), id="page-foot")
+        app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
+        yield Static(Content(foot(app, "leave-page", READING)), id="page-foot")
 
     def on_mount(self) -> None:
         self.query_one(LineView).focus()
