@@ -70,14 +70,14 @@ class Updates:
         """What the editor is told of the event."""
         match event:
             case AnswerText(text):
-                yield acp.update_agent_message_text(_shown(text))
+                yield acp.update_agent_message_text(shown(text))
             case ReasoningText(text):
-                yield acp.update_agent_thought_text(_shown(text))
+                yield acp.update_agent_thought_text(shown(text))
             case ToolStarted(call_id, name, arguments):
                 yield self._started(call_id, name, arguments)
             case ToolFinished(call_id, _, ok, text):
                 contents = self._contents.setdefault(call_id, [])
-                contents.insert(0, acp.tool_content(acp.text_block(_shown(text))))
+                contents.insert(0, acp.tool_content(acp.text_block(shown(text))))
                 status = "completed" if ok else "failed"
                 yield acp.update_tool_call(self._name(call_id), status=status, content=contents)
             case ProposalMade(proposal):
@@ -86,16 +86,16 @@ class Updates:
                 yield acp.update_tool_call(self._name(self._patching), content=contents)
             case InstructionsChanged(_, _, _, arrived):
                 if arrived:
-                    yield _aside(f"Instructions now in effect: {', '.join(arrived)}")
+                    yield aside(f"Instructions now in effect: {', '.join(arrived)}")
             case Retrying(_, seconds, reason):
-                yield _aside(f"Trying again in {seconds:.0f} s: {reason}")
+                yield aside(f"Trying again in {seconds:.0f} s: {reason}")
             case LimitNotice(target, outcome, accepted):
-                yield _aside(f"Instructions for {target} met the {outcome}; {accepted} are kept.")
+                yield aside(f"Instructions for {target} met the {outcome}; {accepted} are kept.")
             case Notice(text):
-                yield _aside(text)
+                yield aside(text)
             case TurnEnded(reason, _, _, _, error):
                 if error and reason != "failed":
-                    yield _aside(error)
+                    yield aside(error)
             case (
                 TurnStarted() | RoundStarted() | RoundEnded() | CallForming() | FocusMoved() | ChangesMoved()
             ):
@@ -141,11 +141,13 @@ class Updates:
         )
 
 
-def _aside(text: str) -> SessionUpdate:
+def aside(text: str) -> SessionUpdate:
+    """A word of the steward itself."""
     return acp.update_agent_thought_text(f"{line(text)}\n")
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """The text with everything in it that an editor would hide."""
     return visible(text, keep="\n\t")
 
 

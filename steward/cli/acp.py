@@ -29,9 +29,16 @@ def acp(options: Options) -> None:
         raise UsageError(
             "The editor protocol is not installed; pip install 'repository-steward[acp]' adds it."
         ) from None
-    from steward.cli.house import new_steward
+    from steward.cli.door import hold_for_many, outside_for
+    from steward.cli.house import new_steward, settings_of
+
+    settings = settings_of(options)
+    outside = outside_for(settings, programs=False)
+    if outside.helped:
+        hold_for_many()
 
     def opened(directory: Path) -> Steward:
-        return new_steward(options, start=None if options.workspace else directory)
+        start = None if options.workspace else directory
+        return new_steward(options, settings=settings, start=start, asked=True, outside=outside)
 
     serve(opened)

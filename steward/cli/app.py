@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,10 @@ from click.shell_completion import CompletionItem
 
 from steward import __version__
 from steward.cli import output
-from steward.cli.commands import ENTRIES, find
+from steward.cli.commands import ENTRIES, command, find
 from steward.cli.options import Options, global_options, session_options
+from steward.cli.pages import EXIT_CODES
 from steward.errors import StewardError, UsageError
-
-EXIT_CODES = """\
-Exit codes: 0 done; 1 failed; 2 wrong usage or configuration; 3 refused because stale or conflicting;
-4 no such thing; 5 needs a person; 130 interrupted."""
 
 
 class LazyGroup(click.Group):
@@ -30,8 +26,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The click command, imported now."""
-        entry = find(cmd_name)
-        return None if entry is None else getattr(importlib.import_module(entry.where), entry.attribute)
+        return command(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -41,7 +36,7 @@ class LazyGroup(click.Group):
         if find(word) is None:
             if ctx.resilient_parsing:
                 return None, None, args
-            if not Path(word).exists():
+            if not _on_disk(word):
                 import difflib
 
                 near = difflib.get_close_matches(word, self.list_commands(ctx), 1)
@@ -76,7 +71,8 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     options_metavar="[OPTIONS]",
     subcommand_metavar="[PATH | COMMAND ...]",
-    epilog=EXIT_CODES,
+    epilog=f"Exit codes: {'; '.join(f'{code} {words}' for code, words in EXIT_CODES.items())}. "
+    "steward COMMAND --help says more of one; steward help shows the manual.",
 )
 @click.version_option(__version__, "--version", prog_name="steward", message="%(prog)s %(version)s")
 @session_options
@@ -123,6 +119,14 @@ def run(arguments: Sequence[str]) -> int:
         return _after_failure(1)
 
 
+def _on_disk(word: str) -> bool:
+    """Whether there is such a path; one that is too long or not allowed counts as none."""
+    try:
+        return Path(word).exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _after_failure(code: int) -> int:
     """Hand over what was said before; a reader that has gone changes nothing about the failure."""
     try:
@@ -135,5 +139,6 @@ def _after_failure(code: int) -> int:
 def _one_sentence(error: click.ClickException) -> str:
     sentence = " ".join(error.format_message().split())
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        sentence = f"{sentence.rstrip('.')}. See {error.ctx.command_path} --help"
+        stop = "" if sentence.endswith((".", "?")) else "."
+        sentence = f"{sentence}{stop} See {error.ctx.command_path} --help"
     return sentence if sentence.endswith((".", "?")) else f"{sentence}."

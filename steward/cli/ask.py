@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +13,17 @@ import click
 
 from steward.cli import output
 from steward.cli.completing import session_ids
-from steward.cli.options import Options, global_options
+from steward.cli.options import GivenPath, Options, further_texts, global_options
 from steward.errors import StewardError, UsageError
 
 if TYPE_CHECKING:
     from steward.cli.schema import AnswerSchema
     from steward.cli.turn import Turn
+    from steward.config import Settings
     from steward.service.steward import Steward
+
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that end the turn as a person's ctrl+c does: what it has done so far is stored, and reported."""
 
 
 class TurnFailed(StewardError):
@@ -33,18 +39,25 @@ class Request:
     """``text``, ``json`` or ``lines``."""
     quiet: bool
     schema: AnswerSchema | None
+    rounds: int
+    """Model calls at most, a second try for the schema among them."""
+    cost: float
+    """US dollars at most, the same; 0 for no limit."""
 
 
 @click.command()
 @click.argument("question", required=False)
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object: answer, changes, tools, usage, …"
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object at the end: answer, changes, tools, usage and more.",
 )
 @click.option("--json-lines", "as_lines", is_flag=True, help="Print each event as JSON as it comes.")
 @click.option(
     "--schema",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=GivenPath(),
     help="The answer must be JSON that fits this JSON Schema; AGENTS.md is left out unless --instructions.",
 )
 @click.option(
@@ -55,16 +68,22 @@ class Request:
     "reads",
     metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=GivenPath(),
+    callback=further_texts,
     help="A further instruction document; a directory means its files. May be repeated.",
 )
-@click.option("--max-rounds", type=click.IntRange(1, 1000), metavar="N", help="Model calls at most.")
+@click.option(
+    "--max-rounds",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Model calls at most, a second one for --schema among them.",
+)
 @click.option("--no-proposals", is_flag=True, help="Do not let the model propose changes.")
 @click.option(
     "--max-cost",
     type=click.FloatRange(0, 1_000_000, min_open=True),
     metavar="USD",
-    help="Stop when the turn has cost so much, where the provider reports costs.",
+    help="US dollars at most, a second try for --schema among them, where the provider reports costs.",
 )
 @click.option("--continue", "resume_last", is_flag=True, help="Go on with the last session.")
 @click.option(
@@ -77,8 +96,8 @@ class Request:
     "--file",
     "question_file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Read the question from FILE; QUESTION, if given, is added below it.",
+    type=GivenPath(dash=True),
+    help="Read the question from FILE, - for standard input; QUESTION, if given, is added below it.",
 )
 @click.option("--quiet", is_flag=True, help="No progress on standard error.")
 @global_options
@@ -105,13 +124,16 @@ def ask(
     """
     import asyncio
 
+    from steward.cli.door import outside_for
     from steward.cli.house import new_steward, settings_of
     from steward.cli.question import question_in, question_of
 
     if as_json and as_lines:
         raise UsageError("--json and --json-lines exclude each other.")
-    if resume_last and resume:
+    if resume_last and resume is not None:
         raise UsageError("--continue and --resume exclude each other.")
+    if max_cost is not None and max_cost != max_cost:
+        raise UsageError("--max-cost takes a number of US dollars.")
     fitting = None
     if schema is not None:
         from steward.cli.schema import AnswerSchema
@@ -121,53 +143,49 @@ def ask(
     bounds = {"rounds": max_rounds, "turn_cost": max_cost}
     limits = settings.limits.model_copy(update={key: n for key, n in bounds.items() if n is not None})
     settings = settings.model_copy(update={"limits": limits})
-    loads = schema is None if instructions is None else instructions
-    if not loads:
-        without = settings.instructions.model_copy(update={"enabled": False})
-        settings = settings.model_copy(update={"instructions": without})
-    if no_proposals:
-        tools = settings.tools.model_copy(update={"proposals": False})
-        settings = settings.model_copy(update={"tools": tools})
+    settings = _narrowed(settings, schema is None if instructions is None else instructions, not no_proposals)
     form = "json" if as_json else "lines" if as_lines else "text"
     whole = question_of(question) if question_file is None else question_in(question_file, question)
-    request = Request(whole, form, quiet, fitting)
-    steward = new_steward(options, settings=settings, reads=reads, watch=False)
+    request = Request(whole, form, quiet, fitting, limits.rounds, limits.turn_cost)
+    outside = outside_for(settings, programs=False)
+    steward = new_steward(options, settings=settings, reads=reads, watch=False, asked=True, outside=outside)
+    steward.hold()
     return asyncio.run(_run(steward, request, resume_last, resume))
 
 
-async def _run(steward: Steward, request: Request, resume_last: bool, resume: str | None) -> int:
-    import asyncio
+def _narrowed(settings: Settings, instructions: bool, proposals: bool) -> Settings:
+    """The settings without AGENTS.md documents, or without proposals."""
+    if not instructions:
+        without = settings.instructions.model_copy(update={"enabled": False})
+        settings = settings.model_copy(update={"instructions": without})
+    if not proposals:
+        tools = settings.tools.model_copy(update={"proposals": False})
+        settings = settings.model_copy(update={"tools": tools})
+    return settings
 
+
+async def _run(steward: Steward, request: Request, resume_last: bool, resume: str | None) -> int:
     from steward.cli.house import running
 
     async with running(steward):
-        if resume_last or resume:
+        if resume_last or resume is not None:
             await steward.resume(resume)
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, steward.interrupt)
-        try:
-            return await _turns(steward, request)
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
+        return await _turns(steward, request)
 
 
 async def _turns(steward: Steward, request: Request) -> int:
     """Ask, and with a schema ask once more when the answer does not fit."""
-    from steward.cli.schema import SchemaMismatch
-
     schema = request.schema
     question = request.question if schema is None else f"{request.question}\n\n{schema.request}"
-    turn = await _one(steward, question, request)
-    value: Any = None
-    if schema is not None and turn.reason == "answered":
-        try:
-            value = schema.read(turn.answer)
-        except SchemaMismatch as mismatch:
-            _progress_note(request, f"{mismatch} Asking once more.")
-            turn = _joined(turn, await _one(steward, f"{mismatch} {schema.request}", request))
-            if turn.reason == "answered":
-                value = schema.read(turn.answer)
-    _report(turn, request, value)
+    turn = await _one(steward, question, request, None)
+    value, mismatch = _value(turn, request)
+    if schema is not None and mismatch is not None and (again := _left(turn, request)) is not None:
+        _progress_note(request, f"{mismatch} Asking once more.")
+        turn = _joined(turn, await _one(steward, f"{mismatch} {schema.request}", request, again))
+        value, mismatch = _value(turn, request)
+    _report(turn, request, value, fits=schema is not None and turn.reason == "answered" and mismatch is None)
+    if mismatch is not None:
+        raise mismatch
     match turn.reason:
         case "answered":
             return 0
@@ -178,7 +196,30 @@ async def _turns(steward: Steward, request: Request) -> int:
             raise TurnFailed(turn.error or "The model gave no answer.")
 
 
-async def _one(steward: Steward, question: str, request: Request) -> Turn:
+def _value(turn: Turn, request: Request) -> tuple[Any, StewardError | None]:
+    """What the answer is under the schema, or why it is nothing."""
+    from steward.cli.schema import SchemaMismatch
+
+    if request.schema is None or turn.reason != "answered":
+        return None, None
+    try:
+        return request.schema.read(turn.answer), None
+    except SchemaMismatch as mismatch:
+        return None, mismatch
+
+
+def _left(turn: Turn, request: Request) -> tuple[int, float | None] | None:
+    """The rounds and dollars that are left for a second try; ``None`` when the first one used them up."""
+    rounds = request.rounds - turn.rounds
+    cost = request.cost - (turn.usage.cost or 0.0)
+    if rounds < 1 or (request.cost and cost <= 0):
+        return None
+    return rounds, cost if request.cost else None
+
+
+async def _one(
+    steward: Steward, question: str, request: Request, bounds: tuple[int, float | None] | None
+) -> Turn:
     from steward.cli.lines import say_event
     from steward.cli.progress import Progress
     from steward.cli.turn import Turn, gather
@@ -191,10 +232,29 @@ async def _one(steward: Steward, question: str, request: Request) -> Turn:
         if request.form == "lines":
             say_event(event)
 
+    rounds, cost = bounds or (None, None)
+    with _ended_by_signals(steward):
+        try:
+            return await gather(steward.ask(question, rounds=rounds, cost=cost), Turn(steward.model), watch)
+        finally:
+            progress.clear()
+
+
+@contextmanager
+def _ended_by_signals(steward: Steward) -> Generator[None]:
+    """While the turn runs, a signal ends the turn and not the process."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    # One that is ignored, as nohup has it, stays so.
+    heard = [number for number in ENDS if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in heard:
+        loop.add_signal_handler(number, steward.interrupt)
     try:
-        return await gather(steward.ask(question), Turn(steward.model), watch)
+        yield
     finally:
-        progress.clear()
+        for number in heard:
+            loop.remove_signal_handler(number)
 
 
 def _joined(first: Turn, second: Turn) -> Turn:
@@ -208,8 +268,7 @@ def _joined(first: Turn, second: Turn) -> Turn:
     return second
 
 
-def _report(turn: Turn, request: Request, value: Any) -> None:
-    fits = request.schema is not None and turn.reason == "answered"
+def _report(turn: Turn, request: Request, value: Any, *, fits: bool) -> None:
     shape = turn.json()
     if fits:
         shape["value"] = value
@@ -219,7 +278,7 @@ def _report(turn: Turn, request: Request, value: Any) -> None:
         output.say_json_line({"event": "result", **shape})
     elif fits:
         output.say_json(value)
-    elif turn.answer:
+    elif turn.answer and request.schema is None:
         output.say_exactly(turn.answer if turn.answer.endswith("\n") else turn.answer + "\n")
     if request.form == "text":
         for proposal in turn.proposals.values():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+
+import click
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("propose", "--patch FILE", "Make a pending change of a unified diff", "propose", "propose"),
     Entry("instructions", "[PATH]", "Show which documents govern a path", "instructions", "instructions"),
     Entry("tool", "NAME ARGUMENTS", "Run one tool as the model would", "tool", "tool"),
-    Entry("skills", "", "List the skills", "skills", "skills"),
+    Entry("skills", "[check [DIR]]", "List the skills, or check those in a directory", "skills", "skills"),
     Entry("trust", "", "Show what of the repository steers the model, and allow it", "trust", "trust"),
     Entry(
         "config",
@@ -42,7 +45,8 @@ ENTRIES: tuple[Entry, ...] = (
         "config",
         "config",
     ),
-    Entry("sessions", "", "List or search the sessions of this workspace", "sessions", "sessions"),
+    Entry("sessions", "", "List, search or export the sessions of this workspace", "sessions", "sessions"),
+    Entry("replay", "FILE", "Run an exported session again and compare the requests", "replay", "replay"),
     Entry("rename-session", "ID TITLE", "Give a session another title", "sessions", "rename_session"),
     Entry("delete-session", "ID", "Delete a session", "sessions", "delete_session"),
     Entry("doctor", "", "Check this installation and this workspace", "doctor", "doctor"),
@@ -53,6 +57,18 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("completion", "SHELL", "Print the completion script of a shell", "completion", "completion"),
     Entry("acp", "", "Serve an editor over the Agent Client Protocol", "acp", "acp"),
 )
+
+
+def command(name: str) -> click.Command | None:
+    """The click command of that name, imported now, with what its page says below the options."""
+    entry = find(name)
+    if entry is None:
+        return None
+    from steward.cli.pages import below
+
+    made: click.Command = getattr(importlib.import_module(entry.where), entry.attribute)
+    made.epilog = below(name)
+    return made
 
 
 def find(name: str) -> Entry | None:

@@ -10,8 +10,13 @@ import click
 from click.shell_completion import CompletionItem
 
 from steward.errors import StewardError
+from steward.visible import line
 
 MOST = 200
+"""Ids that are offered."""
+
+WIDTH = 60
+"""Characters of a title."""
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -24,10 +29,12 @@ def change_ids(*statuses: str) -> Complete:
 
         found = _from_database(context, lambda database: ChangeStore(database).titles()) or ()
         wanted = (
-            f"change-{int(incomplete):03d}" if incomplete.isascii() and incomplete.isdigit() else incomplete
+            f"change-{int(incomplete):03d}"
+            if incomplete.isascii() and incomplete.isdigit() and len(incomplete) < 10
+            else incomplete
         )
         return [
-            CompletionItem(change, help=f"{status}: {title}")
+            CompletionItem(change, help=_shown(f"{status}: {title}"))
             for change, status, title in found
             if change.startswith(wanted) and (not statuses or status in statuses)
         ][:MOST]
@@ -40,7 +47,12 @@ def session_ids(context: click.Context, parameter: click.Parameter, incomplete: 
     from steward.storage import SessionStore
 
     rows = _from_database(context, lambda database: SessionStore(database).all()) or ()
-    return [CompletionItem(r.id, help=r.title) for r in rows if r.id.startswith(incomplete)][:MOST]
+    return [CompletionItem(r.id, help=_shown(r.title)) for r in rows if r.id.startswith(incomplete)][:MOST]
+
+
+def paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Files and directories, by the shell's own means."""
+    return [CompletionItem(incomplete, type="file")]
 
 
 def topics(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -66,6 +78,12 @@ def profiles(context: click.Context, parameter: click.Parameter, incomplete: str
     except StewardError:
         return []
     return [CompletionItem(name) for name in found if name.startswith(incomplete)]
+
+
+def _shown(title: str) -> str:
+    """A title beside an id: one line without anything that acts on the terminal."""
+    text = line(title)
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
 def _from_database(context: click.Context, read: Callable[[Any], Any]) -> Any:

@@ -73,6 +73,9 @@ def _edit(options: Options) -> int:
         file.write_text(template(), "utf-8")
         file.chmod(0o600)
     output.flush()
-    done = subprocess.run([*shlex.split(editor), str(file)], check=False)
+    try:
+        done = subprocess.run([*shlex.split(editor), str(file)], check=False)
+    except (OSError, ValueError):
+        raise UsageError(f"The editor {line(editor)[:200]} cannot be started; the file is {file}.") from None
     load(file, os.environ)
     return 0 if done.returncode == 0 else 1

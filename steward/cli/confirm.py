@@ -21,19 +21,24 @@ def at_a_terminal() -> bool:
 
 def asked_for(word: str, question: str) -> bool:
     """Ask, and tell whether the person typed exactly ``word``. End of input counts as no."""
+    return answer(question) == word
+
+
+def answer(question: str) -> str:
+    """Ask, and give the line that was typed, without its end."""
     keyboard = sys.stdin.fileno()
     sys.stdout.flush()
     _wait_until_quiet(keyboard)
     sys.stdout.write(f"{PASTE_ON}{question}")
     sys.stdout.flush()
     try:
-        answer = sys.stdin.readline()
+        typed = sys.stdin.readline()
     finally:
         sys.stdout.write(PASTE_OFF)
         sys.stdout.flush()
-    if not answer.endswith("\n"):
+    if not typed.endswith("\n"):
         sys.stdout.write("\n")
-    return answer.rstrip("\r\n") == word
+    return typed.rstrip("\r\n")
 
 
 def _wait_until_quiet(keyboard: int) -> None:

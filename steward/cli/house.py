@@ -13,6 +13,7 @@ from steward.errors import NoSuchThing, StorageError, UsageError
 
 if TYPE_CHECKING:
     from steward.config import Settings
+    from steward.confine.outside import Outside
     from steward.service import House, Steward
 
 
@@ -119,7 +120,11 @@ def rooms(
 def trusted(
     options: Options, settings: Settings, *, asked: bool = False
 ) -> bool | Literal["undecided"] | None:
-    """Which texts of the repository count; see ``House``. ``asked``: the person is asked before they are used."""
+    """Which texts of the repository count; see ``House``.
+
+    ``asked``: what is not accepted is not used, since it would be sent to a model. Else it is only shown to the person,
+    for as long as nobody asked them about it.
+    """
     if options.trust or settings.trust == "always":
         return True
     return None if asked or settings.trust == "require" else "undecided"
@@ -134,8 +139,12 @@ def new_steward(
     worker: bool = True,
     watch: bool = True,
     asked: bool = False,
+    outside: Outside | None = None,
 ) -> Steward:
-    """The whole house, not started yet. ``asked``: the person was asked about the repository's texts."""
+    """The whole house, not started yet. ``asked``: only texts of the repository that the person accepted are used.
+
+    ``outside``, where it has a helper, starts the worker; this process is confined by ``Steward.hold``.
+    """
     from steward.cli.log import log_to
     from steward.service import open_steward
 
@@ -153,6 +162,7 @@ def new_steward(
         reads=reads,
         profile=options.profile or "",
         trusted=trusted(options, settings, asked=asked),
+        outside=outside,
     )
 
 

@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING
 import click
 
 from steward.cli import output
+from steward.cli.completing import paths
 from steward.cli.house import rooms, target_in
-from steward.cli.options import Options, global_options
+from steward.cli.options import GivenPath, Options, further_texts, global_options
 
 if TYPE_CHECKING:
     from steward.agents_md import Resolution
 
 
 @click.command()
-@click.argument("path", required=False)
+@click.argument("path", required=False, shell_complete=paths)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--read",
     "reads",
     metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path),
-    help="A further document.",
+    type=GivenPath(),
+    callback=further_texts,
+    help="A further document; a directory means its files. May be repeated.",
 )
 @global_options
 def instructions(options: Options, path: str | None, as_json: bool, reads: tuple[Path, ...]) -> None:
@@ -34,10 +36,13 @@ def instructions(options: Options, path: str | None, as_json: bool, reads: tuple
     """
     with rooms(options, reads) as house:
         found = house.resolver.resolve(target_in(house.workspace.root, options, path))
+        notices = house.notices
     if as_json:
         output.say_json(found.to_json())
     else:
         output.say(explain(found))
+    for sentence in notices:
+        output.note(sentence)
 
 
 def explain(found: Resolution) -> str:

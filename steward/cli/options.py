@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,6 +12,37 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import click
 
 from steward.cli.completing import profiles, session_ids
+from steward.errors import NoSuchThing, UsageError
+
+
+def further_texts(
+    context: click.Context, parameter: click.Parameter, reads: tuple[Path, ...]
+) -> tuple[Path, ...]:
+    """What ``--read`` names, refused here when it is not there: asked for by a person, it is not left out."""
+    for file in () if context.resilient_parsing else reads:
+        try:
+            kind = file.stat().st_mode
+        except FileNotFoundError:
+            raise NoSuchThing("file", file.name) from None
+        except OSError as error:
+            raise UsageError(f"{file.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise UsageError(f"{file.name} is neither a file nor a directory, so --read cannot take it.")
+    return reads
+
+
+class GivenPath(click.Path):
+    """A path as it was typed. An empty one is refused: it is a variable that was not set, never a wish for ``.``."""
+
+    def __init__(self, *, dash: bool = False) -> None:
+        super().__init__(path_type=Path, allow_dash=dash)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        if value == "":
+            self.fail("it is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,14 +75,14 @@ def global_options(command: Callable[Concatenate[Options, P], R]) -> Callable[P,
     @click.option(
         "--workspace",
         metavar="DIR",
-        type=click.Path(path_type=Path),
+        type=GivenPath(),
         help="Take DIR itself as the workspace, instead of the repository around you.",
     )
     @click.option("--model", metavar="NAME", help="The model: a litellm name, offline/guide or script/FILE.")
     @click.option(
         "--config",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=GivenPath(),
         help="Read this configuration file instead of your own.",
     )
     @click.option(
@@ -69,10 +101,21 @@ def global_options(command: Callable[Concatenate[Options, P], R]) -> Callable[P,
     def with_options(context: click.Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
         given: list[Any] = [kwargs.pop(field.name, None) for field in fields(Options)]
         own = Options(*given)
+        for name, value in (("model", own.model), ("profile", own.profile), *kwargs.items()):
+            if isinstance(value, str) and not value.isascii():
+                _refuse_bytes(name, value)
         before = context.find_object(Options) or Options()
         return command(own.over(before), *args, **kwargs)
 
     return with_options
+
+
+def _refuse_bytes(name: str, value: str) -> None:
+    """Raise ``UsageError`` for an argument whose bytes are no UTF-8; paths may hold any bytes, words may not."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"What was given as {name.replace('_', '-')} is not UTF-8.") from None
 
 
 def session_options(command: Callable[P, R]) -> Callable[P, R]:
@@ -83,7 +126,8 @@ def session_options(command: Callable[P, R]) -> Callable[P, R]:
             "reads",
             metavar="FILE",
             multiple=True,
-            type=click.Path(path_type=Path),
+            type=GivenPath(),
+            callback=further_texts,
             help="A further instruction document; a directory means its files. May be repeated.",
         ),
         click.option(

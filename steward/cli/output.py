@@ -14,6 +14,9 @@ from steward.conversation import clean
 from steward.errors import StewardError
 from steward.visible import line, visible
 
+SENTENCE = 600
+"""Characters of an error's sentence."""
+
 
 class OutputClosed(Exception):
     """Whoever read standard output has gone; there is nobody left to tell."""
@@ -93,8 +96,11 @@ def raw_note(text: str) -> None:
 
 
 def fail(sentence: str) -> None:
-    """The one sentence of an error on standard error."""
-    _to_stderr(f"steward: {line(sentence)}\n")
+    """The one sentence of an error on standard error; what a long argument brought into it is cut in the middle."""
+    shown = line(sentence)
+    if len(shown) > SENTENCE:
+        shown = f"{shown[: SENTENCE - 100]}…{shown[-100:]}"
+    _to_stderr(f"steward: {shown}\n")
 
 
 def flush() -> None:

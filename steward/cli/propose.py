@@ -9,7 +9,7 @@ import click
 
 from steward.cli import output, shapes
 from steward.cli.house import rooms
-from steward.cli.options import Options, global_options
+from steward.cli.options import GivenPath, Options, global_options
 from steward.errors import NoSuchThing, UsageError
 
 
@@ -18,7 +18,7 @@ from steward.errors import NoSuchThing, UsageError
     "--patch",
     metavar="FILE",
     required=True,
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=GivenPath(dash=True),
     help="A unified diff; - reads standard input.",
 )
 @click.option("--title", default="", metavar="TEXT", help="What the change is called.")

@@ -23,9 +23,7 @@ def question_of(argument: str | None) -> str:
     """The whole question. A lone ``-`` or no argument means that standard input is the question itself."""
     piped = _piped_text()
     if argument is None or argument == "-":
-        if piped is None or not piped.strip():
-            raise UsageError("There is no question: give it as an argument or on standard input.")
-        return piped.strip()
+        return _whole(piped)
     question = argument.strip()
     if not question:
         raise UsageError("The question is empty.")
@@ -33,7 +31,20 @@ def question_of(argument: str | None) -> str:
 
 
 def question_in(file: Path, argument: str | None) -> str:
-    """The question in a file, with the argument below it when there is one."""
+    """The question in a file, with the argument below it when there is one, and below that what was piped in.
+
+    ``-`` as the file is standard input.
+    """
+    argument = None if argument == "-" else argument
+    piped = _piped_text()
+    if str(file) == "-":
+        parts = [_whole(piped), (argument or "").strip()]
+    else:
+        parts = [_text_of(file), (argument or "").strip(), _block(piped) if piped and piped.strip() else ""]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _text_of(file: Path) -> str:
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -48,10 +59,14 @@ def question_in(file: Path, argument: str | None) -> str:
         raise UsageError(f"{file.name} is larger than {MAX_BYTES} bytes.")
     if not text:
         raise UsageError(f"{file.name} is empty.")
-    below = (argument or "").strip()
-    if below in ("", "-"):
-        return text if below == "" else f"{text}\n\n{_block(_piped_text() or '')}"
-    return f"{text}\n\n{below}"
+    return text
+
+
+def _whole(piped: str | None) -> str:
+    """What was piped in, as the question itself."""
+    if piped is None or not piped.strip():
+        raise UsageError("There is no question: give it as an argument or on standard input.")
+    return piped.strip()
 
 
 def _block(text: str) -> str:

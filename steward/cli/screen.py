@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -39,14 +40,18 @@ def show(
     # The screen is drawn on standard error.
     if not plain and not sys.stderr.isatty():
         raise NeedsPerson("The screen needs standard error to be the terminal; use steward --plain.")
+    if not plain:
+        gc.disable()  # until the first frame is there: what is imported and built up to then stays
+    from steward.cli.door import outside_for
     from steward.cli.house import new_steward, settings_of
     from steward.cli.trust import before_screen
     from steward.tui import run
 
     settings = settings_of(options)
+    outside = outside_for(settings, programs=True)
     if not before_screen(options, start):
         return
-    steward = new_steward(options, settings=settings, start=start, reads=reads, asked=True)
+    steward = new_steward(options, settings=settings, start=start, reads=reads, asked=True, outside=outside)
     if resume_last or resume:
         import asyncio
 
@@ -54,8 +59,8 @@ def show(
     if plain:
         from steward.cli.plain import converse
 
-        code = converse(steward)
+        code = converse(steward, outside)
     else:
-        code = run(steward, settings)
+        code = run(steward, settings, outside=outside)
     if code:
         raise click.exceptions.Exit(code)

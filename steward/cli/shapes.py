@@ -83,5 +83,5 @@ def arguments(text: str) -> Any:
     """A call's arguments as JSON, or the text itself when it is none."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -188,10 +188,13 @@ class Settings(Section):
     mouse: bool = True
     """Off: the terminal keeps the mouse."""
     trust: Literal["ask", "require", "always"] = "ask"
-    """What a repository says to the model counts: ask, once the screen asked you, and until then with a warning in
-    commands; require, only once you trusted it; always, at once."""
+    """What a repository says to the model counts: ask, once you trusted it, and until you were asked once commands that
+    send nothing show it with a warning; require, only once you trusted it; always, at once."""
     confine: bool = True
-    """Off: the process that speaks to the model is not confined by the kernel (Landlock)."""
+    """Off: the kernel does not confine the steward's two processes (Landlock)."""
+    keyring: bool = False
+    """On: a key that the environment lacks is taken from the system's keyring, where it lies under the service steward
+    and the name of its variable, as OPENAI_API_KEY."""
     instructions: Instructions = Instructions()
     tools: Tools = Tools()
     skills: Skills = Skills()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from importlib import resources
 
 
 def note_tag(secret: str) -> str:
@@ -13,6 +12,8 @@ def note_tag(secret: str) -> str:
 
 def system_text(*, name: str, instructions_tag: str, secret: str, opening: str, extra: str = "") -> str:
     """The whole system message; ``opening`` is what governs the starting focus, already in its envelope."""
+    from importlib import resources
+
     template = resources.files("steward.prompts").joinpath("system.md").read_text("utf-8").strip()
     text = (
         template.replace("{{tag}}", instructions_tag)

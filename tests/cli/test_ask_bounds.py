@@ -78,3 +78,74 @@ def test_it_works_in_a_repository_that_cannot_be_written(steward: Program):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["changes"] == ["change-001"]
+
+
+SCHEMA = '{"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}'
+
+
+def test_the_second_try_for_a_schema_counts_in_the_same_bounds(steward: Program, tmp_path: Path):
+    schema = tmp_path / "schema.json"
+    schema.write_text(SCHEMA)
+    usage = {"prompt": 100, "completion": 10, "cost": 0.3}
+    reading = {"calls": [{"name": "listFiles", "arguments": {"path": "."}}], "usage": usage}
+    model = scripted(
+        tmp_path,
+        {"text": "two", "usage": usage},
+        {**reading, "text": "on"},
+        {"text": '{"count": 2}', "usage": usage},
+    )
+    given = ("ask", "q", "--json", "--quiet", "--schema", str(schema), "--model", model)
+    whole = steward(*given, "--max-cost", "1")
+    assert (whole.code, whole.json["value"], whole.json["rounds"]) == (0, {"count": 2}, 3)
+    within = steward(*given, "--max-cost", "0.5")
+    assert (within.code, within.json["reason"], within.json["rounds"]) == (1, "budget", 2)
+    used_up = steward(*given, "--max-cost", "0.2")
+    assert (used_up.code, used_up.json["rounds"]) == (1, 1) and "value" not in used_up.json
+    assert steward(*given, "--max-rounds", "1").json["rounds"] == 1
+    assert steward(*given, "--max-rounds", "2").json["reason"] == "round-limit"
+
+
+def test_an_answer_that_never_fits_still_reports_what_it_cost_and_proposed(steward: Program, tmp_path: Path):
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"type": "array"}')
+    call = {"name": "proposePatch", "arguments": {"path": "new.txt", "oldText": "", "newText": "x\n"}}
+    model = scripted(tmp_path, {"calls": [call]}, {"text": "Done."}, {"text": "Done."})
+    ran = steward("ask", "q", "--schema", str(schema), "--model", model)
+    assert ran.code == 1 and ran.out == ""
+    assert "steward apply-change change-001" in ran.err
+    assert ran.err.splitlines()[-1].startswith("steward: The answer is not one JSON value")
+
+
+def test_a_schema_that_cannot_be_followed_is_refused_before_a_model_is_asked(
+    steward: Program, tmp_path: Path
+):
+    wrong = {
+        "5": "neither an object",
+        "[" * 100_000: "too deep",
+        '{"$ref": "#"}': "circle",
+        '{"$ref": "#/nowhere"}': "/nowhere is not in it",
+        '{"$ref": "http://127.0.0.1:9/x.json"}': "nothing is fetched",
+        '{"properties": {"a": {"$ref": "file:///etc/passwd"}}}': "nothing is fetched",
+        '{"type": "string", "pattern": "("}': "not a 'regex'",
+        '{"$schema": ["x"]}': "not a JSON Schema",
+        '{"maximum": NaN}': "not JSON",
+    }
+    for text, said in wrong.items():
+        (tmp_path / "schema.json").write_text(text)
+        ran = steward("ask", "q", "--schema", str(tmp_path / "schema.json"), "--model", "script/missing")
+        assert ran.code == 2 and said in ran.err and ran.err.count("\n") == 1, (text[:50], ran.err)
+    assert steward("sessions", "--json").json == []
+
+
+def test_piped_text_goes_below_a_question_from_a_file_and_a_dash_is_standard_input(
+    steward: Program, tmp_path: Path
+):
+    (tmp_path / "question.md").write_text("Why?\n")
+    given = ("--json-lines", "--quiet", "--model", script("answer.jsonl"))
+
+    def asked(*arguments: str) -> str:
+        ran = steward("ask", *arguments, *given, stdin="piped")
+        return json.loads(ran.out.splitlines()[0])["question"]
+
+    assert asked("--file", str(tmp_path / "question.md")) == "Why?\n\nFrom standard input:\n```\npiped\n```"
+    assert asked("--file", "-", "Below.") == "piped\n\nBelow."

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 from tests.cli.program import Program
@@ -29,6 +32,42 @@ def test_an_unfit_model_is_exit_code_1_and_one_sentence(steward: Program):
     assert ran.err.count("\n") == 1 and "prints calls as text" in ran.err
 
 
+def test_without_a_name_the_model_that_would_answer_is_examined(steward: Program):
+    state = steward.home / "state"
+    state.mkdir(mode=0o700)
+    (state / "model.json").write_text(json.dumps({"model": exam("all.pass.jsonl")}))
+    ran = steward("check-model", "--json", "--tries", "1")
+    assert ran.json["model"] == exam("all.pass.jsonl"), "the one that was chosen last"
+    assert ran.err.startswith(f"Examining {exam('all.pass.jsonl')}: 10 tasks, 1 try each; ctrl+c stops it.")
+    assert "10/10 ✓" in ran.err
+    ran = steward(
+        "check-model", "--quiet", "--json", "--tries", "1", STEWARD_MODEL=exam("all.questions-only.jsonl")
+    )
+    assert ran.json["model"] == exam("all.questions-only.jsonl"), "the environment stands over it"
+
+
+def test_an_exam_is_stopped_by_ctrl_c_and_leaves_nothing_behind(steward: Program, tmp_path: Path):
+    (tmp_path / "slow.jsonl").write_text('{"text": "so slow", "delay": 600}\n')
+    place = tmp_path / "temporary"
+    place.mkdir()
+    process = subprocess.Popen(
+        steward.command("check-model", f"script/{tmp_path / 'slow.jsonl'}"),
+        cwd=steward.directory,
+        env={**steward.environment, "TMPDIR": str(place)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not any(place.glob("steward-exam-*/steward-exam-*/find-fact")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.rstrip().endswith("Interrupted.") and "Traceback" not in err
+    assert list(place.iterdir()) == [] and not (steward.home / "state" / "exams.json").exists()
+
+
 def test_the_doctor_finds_nothing_bad_here(steward: Program):
     rows = steward("doctor", "--json").json
     assert {"check", "state", "sentence", "remedy"} == set(rows[0])
@@ -36,6 +75,15 @@ def test_the_doctor_finds_nothing_bad_here(steward: Program):
     assert {"versions", "state", "journals", "instructions", "skills", "recovery"} <= {
         row["check"] for row in rows
     }
+
+
+def test_the_doctor_asks_the_model_that_was_chosen_last(steward: Program, tmp_path: Path):
+    state = steward.home / "state"
+    state.mkdir(mode=0o700)
+    (tmp_path / "yes.jsonl").write_text('{"text": "yes"}\n')
+    (state / "model.json").write_text(json.dumps({"model": f"script/{tmp_path / 'yes.jsonl'}"}))
+    (reach,) = [row for row in steward("doctor", "--json", "--model-too").json if row["check"] == "reach"]
+    assert "yes.jsonl answers" in reach["sentence"]
 
 
 def test_the_doctor_can_ask_the_model_too(steward: Program):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steward.config import known_keys
+from tests.cli.documented import differences, shape_of
 from tests.cli.program import Program
 
 
@@ -13,6 +14,7 @@ def test_every_setting_is_shown_with_its_source(steward: Program, monorepo: Path
     (monorepo / ".steward/config.toml").write_text('[tools]\nignore = ["dist/"]\n')
     rows = {row["key"]: row for row in steward("config", "--json", STEWARD_LIMITS_ROUNDS="3").json}
     assert list(rows) == list(known_keys())
+    assert differences(shape_of("config --json"), list(rows.values())) == []
     assert (rows["limits.rounds"]["value"], rows["limits.rounds"]["source"]) == ("3", "STEWARD_LIMITS_ROUNDS")
     assert rows["tools.ignore"]["source"] == ".steward/config.toml"
     assert rows["theme"]["source"] == "default"
@@ -44,3 +46,25 @@ def test_edit_begins_with_every_setting_explained_and_checks_what_was_saved(
 def test_the_template_and_the_path_are_printed(steward: Program) -> None:
     assert "# rounds = 25" in steward("config", "template").out
     assert steward("config", "path").out.strip().endswith("steward/config.toml")
+
+
+def test_an_unknown_key_is_refused_with_the_nearest_one_and_its_line(
+    steward: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('theme = "dark"\n\n[limits]\nruonds = 3\n')
+    ran = steward("--config", str(file), "config")
+    assert ran.code == 2 and "line 4" in ran.err and "limits.rounds" in ran.err
+    file.write_text('modle = "x"\n')
+    ran = steward("--config", str(file), "instructions")
+    assert ran.code == 2 and "line 1" in ran.err and "model" in ran.err
+    ran = steward("config", STEWARD_LIMITS_RUONDS="3")
+    assert ran.code == 2 and "STEWARD_LIMITS_ROUNDS" in ran.err
+
+
+def test_an_editor_that_fails_is_said_by_the_exit_code_alone(steward: Program, tmp_path: Path) -> None:
+    ran = steward("config", "edit", EDITOR="false")
+    assert ran.code == 1 and "Traceback" not in ran.err
+    ran = steward("config", "edit", EDITOR=str(tmp_path / "no-such-editor"))
+    assert ran.code == 2 and ran.err.count("\n") == 1 and "no-such-editor" in ran.err
+    assert steward("config", "edit", EDITOR="vi '").code == 2

@@ -38,7 +38,13 @@ from tests.cli.program import Program
         (("ask", "q", "--continue"), 4),
         (("ask", "q", "--json", "--json-lines"), 2),
         (("ask", "q", "--max-rounds", "0"), 2),
-        (("ask", "q", "--schema", "missing.json"), 2),
+        (("ask", "q", "--schema", "missing.json"), 4),
+        (("ask", "q", "--read", "missing.md"), 4),
+        (("ask", "q", "--file", "missing.md"), 4),
+        (("ask", "q", "--max-cost", "nan"), 2),
+        (("ask", "q", "--continue", "--resume", ""), 2),
+        (("show-change",), 4),
+        (("undo-change",), 4),
     ],
 )
 def test_the_exit_code_is_the_promised_one(steward: Program, arguments: tuple[str, ...], code: int):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.cli.documented import differences, shape_of
 from tests.cli.program import Program
 from tests.pty_screen import PtyScreen
 
@@ -57,19 +58,73 @@ def test_one_key_trusts_before_the_screen_opens_and_it_is_not_asked_again(stewar
         screen.wait_for("Instructions here: AGENTS.md")
 
 
-def test_enter_opens_the_screen_without_them_and_q_leaves(steward: Program) -> None:
+def test_q_leaves_and_decides_nothing(steward: Program) -> None:
+    environment = {**steward.environment, **ASK}
+    for _ in range(2):
+        with PtyScreen(steward.command(), cwd=steward.directory, environment=environment, lines=40) as screen:
+            screen.wait_for("[t] trust these texts")
+            screen.settle()
+            screen.type("q")
+            assert screen.wait_end() == 0
+
+
+def test_going_on_without_them_is_remembered_shown_and_taken_back(steward: Program, monorepo: Path) -> None:
     environment = {**steward.environment, **ASK}
     with PtyScreen(steward.command(), cwd=steward.directory, environment=environment, lines=40) as screen:
         screen.wait_for("[t] trust these texts")
         screen.settle()
         screen.press("enter")
-        screen.wait_gone("[t] trust these texts")
+        screen.wait_for("not trusted: /trust")
     assert json.loads(steward("trust", "--json", **ASK).out)["trusted"] is False
+    (monorepo / "AGENTS.md").write_text("# Other rules\n")
+    with PtyScreen(steward.command(), cwd=steward.directory, environment=environment, lines=40) as screen:
+        screen.wait_for("not trusted: /trust")
+        assert not screen.shows("[t] trust these texts")
+    assert steward("trust", "--yes", **ASK).code == 0
+    assert "AGENTS.md" in str(steward("instructions", ".", "--json", **ASK).json["documents"])
+
+
+def test_a_change_that_was_declined_is_not_asked_about_again_and_the_next_one_is(
+    steward: Program, monorepo: Path
+) -> None:
+    environment = {**steward.environment, **ASK}
+    assert steward("trust", "--yes", **ASK).code == 0
+    (monorepo / "AGENTS.md").write_text("# Second rules\n")
+    with PtyScreen(steward.command(), cwd=steward.directory, environment=environment, lines=40) as screen:
+        screen.wait_for("+# Second rules")
+        screen.settle()
+        screen.press("enter")
+        screen.wait_for("changed since trusted")
+    with PtyScreen(steward.command(), cwd=steward.directory, environment=environment, lines=40) as screen:
+        screen.wait_for("changed since trusted")
+    (monorepo / "AGENTS.md").write_text("# Third rules\n")
+    with PtyScreen(steward.command(), cwd=steward.directory, environment=environment, lines=40) as screen:
+        screen.wait_for("+# Third rules")
+        screen.wait_for("[t] trust these texts")
+        screen.settle()
+        screen.type("t")
+        screen.wait_for("Instructions here: AGENTS.md")
+
+
+def test_the_list_as_json_has_the_shape_that_the_manual_says(steward: Program, monorepo: Path) -> None:
+    assert differences(shape_of("trust --json"), steward("trust", "--json", **ASK).json) == []
+    assert steward("trust", "--yes", **ASK).code == 0
+    (monorepo / "AGENTS.md").write_text("# Other\n")
+    view = steward("trust", "--json", **ASK).json
+    assert differences(shape_of("trust --json"), view) == []
+    assert view["declined"] is False and "+# Other" in str(view["items"])
+    assert steward("trust", "--forget", **ASK).code == 0
+    assert steward("trust", "--json", **ASK).json["declined"] is True
+
+
+def test_one_text_alone_is_read_by_its_number(steward: Program) -> None:
+    environment = {**steward.environment, **ASK}
     with PtyScreen(steward.command(), cwd=steward.directory, environment=environment, lines=40) as screen:
         screen.wait_for("[t] trust these texts")
         screen.settle()
-        screen.type("q")
-        assert screen.wait_end() == 0
+        screen.type("1")
+        screen.wait_for("== AGENTS.md")
+        assert screen.text.count("== ") == 1
 
 
 def test_keys_typed_before_the_question_stood_there_do_not_trust(steward: Program) -> None:
@@ -82,17 +137,21 @@ def test_keys_typed_before_the_question_stood_there_do_not_trust(steward: Progra
     assert json.loads(steward("trust", "--json", **ASK).out)["trusted"] is False
 
 
-def test_a_command_uses_what_nobody_was_asked_about_and_warns_until_somebody_was(
-    steward: Program, monorepo: Path
-) -> None:
+def test_what_nobody_was_asked_about_is_shown_with_a_warning_and_sent_to_no_model(steward: Program) -> None:
     undecided = {"STEWARD_TRUST": "ask"}
     asked = ("ask", "What is this?", "--model", "offline/guide", "--json")
-    first = steward(*asked, **undecided)
-    assert "AGENTS.md" in first.json["instructions"]
-    assert any("Nobody has looked yet" in warning for warning in first.json["warnings"])
+    sent = steward(*asked, **undecided)
+    assert sent.code == 0 and sent.json["instructions"] == []
+    assert any("is not trusted" in warning for warning in sent.json["warnings"])
+    shown = steward("instructions", "--json", **undecided)
+    assert [document["path"] for document in shown.json["documents"]] == ["AGENTS.md"]
+    assert "no model is sent it" in shown.err
+    read = steward("tool", "readFile", '{"path": "web/package.json"}', **undecided)
+    assert "web/CLAUDE.md" in read.out and "no model is sent it" in read.err
     assert steward("trust", "--forget", **undecided).code == 0
-    second = steward(*asked, **undecided)
-    assert second.json["instructions"] == [] and any("not trusted" in w for w in second.json["warnings"])
+    after = steward("instructions", "--json", **undecided)
+    assert after.json["documents"] == [] and "is not trusted" in after.err
+    assert steward(*asked, "--trust", **undecided).json["instructions"] == ["AGENTS.md"]
 
 
 def test_going_on_without_them_on_the_screen_holds_for_commands_too(steward: Program) -> None:
