@@ -9,6 +9,7 @@
     │  ├─ WrongStatus               exit 3   the change is already applied, discarded, …
     │  └─ Busy                      exit 3   another steward holds the workspace's lock
     ├─ NoSuchThing                  exit 4   a change, session, topic, skill, path that is not there
+    │  ├─ NothingYet             exit 4   there is nothing of the kind that was asked for so far
     │  └─ NoLongerKept              exit 4   the bytes of a finished change, after the time the settings name
     ├─ NeedsPerson                  exit 5   only a person at a terminal (or a stamp) may say this
     ├─ PathRefused                  exit 1   a path the tools may not touch, with the kind of refusal
@@ -103,6 +104,14 @@ class NoSuchThing(StewardError):
         self.near = near
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         super().__init__(f"There is no {kind} {name!r}.{hint}")
+
+
+class NothingYet(NoSuchThing):
+    """Nothing of the kind is there so far; ``sentence`` says so."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(kind, "")
+        self.args = (sentence,)
 
 
 class NoLongerKept(NoSuchThing):

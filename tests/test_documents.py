@@ -46,7 +46,7 @@ SHOWN = [
     for line in fence.splitlines()
     if line.strip()
 ]
-INSTALLS = [s for s in SHOWN if re.match(r"(python3 -m venv|uv) ", s.line)]
+INSTALLS = [s for s in SHOWN if re.match(r"(python3 -m venv|uvx?) ", s.line)]
 TOOLS = [s for s in SHOWN if s.line.startswith(".venv/bin/")]
 STEWARDS = [s for s in SHOWN if s not in INSTALLS and s not in TOOLS]
 

@@ -132,23 +132,22 @@ def test_a_command_that_only_looks_loads_neither_pydantic_nor_a_loop(
         assert not {name for name in modules if name.startswith(("steward.proposals.", "steward.events"))}
 
 
-@pytest.mark.parametrize("name", ["listFiles", "readFile"])
-def test_a_tool_loads_what_checks_its_arguments_and_no_screen(tmp_path: Path, name: str) -> None:
-    arguments = {"listFiles": "{}", "readFile": '{"path": "AGENTS.md"}'}[name]
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("listFiles", "{}"), ("readFile", '{"path": "AGENTS.md"}'), ("searchFiles", '{"query": "Rules"}')],
+)
+def test_a_tool_that_reads_loads_neither_pydantic_nor_a_loop_nor_a_conversation(
+    tmp_path: Path, name: str, arguments: str
+) -> None:
     modules = loaded(tmp_path, REPORT, "tool", name, arguments)
-    allowed = {
-        *HOUSE,
-        "pydantic",
-        "pydantic_core",
-        "annotated_types",
-        "typing_inspection",
-        "typing_extensions",
-        "yaml",
+    assert packages(modules) == HOUSE
+    assert {name.partition(".")[2].partition(".")[0] for name in late(modules) if "steward." in name} <= {
+        "prompts",
+        "skills",
+        "tools",
     }
-    assert packages(modules) - {"cython_runtime"} == allowed
-    assert not {
-        name for name in modules if name.startswith(("steward.tui", "steward.acp", "steward.model.worker"))
-    }
+    assert not {name for name in late(modules) if not name.startswith("steward.")}
+    assert not {name for name in modules if name.startswith(("steward.service.talk", "steward.events"))}
 
 
 def test_the_screen_is_drawn_before_anything_of_a_conversation_is_loaded(tmp_path: Path) -> None:
@@ -160,6 +159,9 @@ def test_the_screen_is_drawn_before_anything_of_a_conversation_is_loaded(tmp_pat
         "steward.tools",
         "steward.skills",
         "steward.prompts",
+        "steward.tui.review.screen",
+        "steward.tui.conversation.feed",
+        "steward.tui.deeds",
     ):
         assert name not in modules, name
     for name in (
