@@ -17,6 +17,13 @@ PICTURE = PROJECT / "steward" / "manual" / "screen.svg"
 QUESTION = "Why is the tax on 50 cents only 9 cents?"
 
 
+def svg_of(app: StewardApp, title: str) -> str:
+    """The screen as SVG that is the same each time: no fonts from the network, no random names."""
+    svg = app.export_screenshot(title=title, simplify=True)
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    return re.sub(r"terminal-\d+", "terminal", svg)
+
+
 async def draw(folder: Path) -> str:
     """The screen after the scripted model has proposed its fix, as SVG."""
     root = copy_monorepo(folder / "shop")
@@ -29,7 +36,7 @@ async def draw(folder: Path) -> str:
             while not await steward.changes() or steward.busy:
                 await pilot.pause(0.1)
             await pilot.pause(1.0)
-            return app.export_screenshot(title="steward")
+            return svg_of(app, "steward")
     finally:
         await steward.close()
 
@@ -41,8 +48,7 @@ def main() -> None:
         (folder / "demo.jsonl").write_bytes((SCRIPTS / "demo.jsonl").read_bytes())
         os.chdir(folder)
         svg = asyncio.run(draw(folder))
-    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
-    PICTURE.write_text(re.sub(r"terminal-\d+", "terminal", svg), "utf-8")
+    PICTURE.write_text(svg, "utf-8")
 
 
 if __name__ == "__main__":
