@@ -9,8 +9,9 @@ import click
 
 from steward.cli import output, shapes
 from steward.cli.house import rooms
+from steward.cli.named_file import read_named
 from steward.cli.options import GivenPath, Options, global_options
-from steward.errors import NoSuchThing, UsageError
+from steward.errors import UsageError
 
 
 @click.command()
@@ -48,14 +49,10 @@ def propose(options: Options, patch: Path, title: str, as_json: bool) -> None:
 
 
 def _read(patch: Path, limit: int) -> bytes:
+    if str(patch) != "-":
+        return read_named(patch, limit)
     try:
-        if str(patch) == "-":
-            data = sys.stdin.buffer.read(limit + 1)
-        else:
-            with patch.open("rb") as stream:
-                data = stream.read(limit + 1)
-    except FileNotFoundError:
-        raise NoSuchThing("file", patch.name) from None
+        data = sys.stdin.buffer.read(limit + 1)
     except OSError as error:
         raise UsageError(f"The patch cannot be read: {(error.strerror or 'error').lower()}.") from None
     if len(data) > limit:

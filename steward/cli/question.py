@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 from steward.cli import output
-from steward.errors import NoSuchThing, UsageError
+from steward.cli.named_file import text_named
+from steward.errors import UsageError
 
 MAX_BYTES = 1_048_576
 """Bytes of a piped text; more is refused rather than cut."""
@@ -45,18 +46,7 @@ def question_in(file: Path, argument: str | None) -> str:
 
 
 def _text_of(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-        text = data.decode("utf-8-sig").strip()
-    except FileNotFoundError:
-        raise NoSuchThing("file", file.name) from None
-    except OSError as error:
-        raise UsageError(f"{file.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file.name} is not UTF-8 at byte {error.start}.") from None
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"{file.name} is larger than {MAX_BYTES} bytes.")
+    text = text_named(file, MAX_BYTES).strip()
     if not text:
         raise UsageError(f"{file.name} is empty.")
     return text

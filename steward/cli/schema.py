@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 from typing import Any, cast
 
+from steward.cli.named_file import read_named
 from steward.conversation import JsonObject
-from steward.errors import NoSuchThing, StewardError, UsageError
+from steward.errors import StewardError, UsageError
 
 MAX_BYTES = 1_048_576
 
@@ -87,15 +88,7 @@ class AnswerSchema:
 
 def _read(file: Path) -> Any:
     """The value in the file that a schema may be: an object, true or false."""
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise NoSuchThing("file", file.name) from None
-    except OSError as error:
-        raise UsageError(f"{file.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"{file.name} is larger than {MAX_BYTES} bytes.")
+    data = read_named(file, MAX_BYTES)
     try:
         shape: Any = json.loads(data, parse_constant=_refuse_constant)
     except ValueError:
