@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -43,6 +43,16 @@ class Request:
     """Model calls at most, a second try for the schema among them."""
     cost: float
     """US dollars at most, the same; 0 for no limit."""
+    tokens: int
+    """Tokens at most, the same; 0 for no limit."""
+
+
+class Left(TypedDict):
+    """What is left of the bounds for a second try; ``None`` where there is no limit."""
+
+    rounds: int
+    cost: float | None
+    tokens: int | None
 
 
 @click.command()
@@ -146,7 +156,7 @@ def ask(
     settings = _narrowed(settings, schema is None if instructions is None else instructions, not no_proposals)
     form = "json" if as_json else "lines" if as_lines else "text"
     whole = question_of(question) if question_file is None else question_in(question_file, question)
-    request = Request(whole, form, quiet, fitting, limits.rounds, limits.turn_cost)
+    request = Request(whole, form, quiet, fitting, limits.rounds, limits.turn_cost, limits.turn_tokens)
     outside = outside_for(settings, programs=False)
     steward = new_steward(options, settings=settings, reads=reads, watch=False, asked=True, outside=outside)
     steward.hold()
@@ -208,18 +218,17 @@ def _value(turn: Turn, request: Request) -> tuple[Any, StewardError | None]:
         return None, mismatch
 
 
-def _left(turn: Turn, request: Request) -> tuple[int, float | None] | None:
-    """The rounds and dollars that are left for a second try; ``None`` when the first one used them up."""
+def _left(turn: Turn, request: Request) -> Left | None:
+    """What is left for a second try; ``None`` when the first one used up a bound, as far as the provider said."""
     rounds = request.rounds - turn.rounds
     cost = request.cost - (turn.usage.cost or 0.0)
-    if rounds < 1 or (request.cost and cost <= 0):
+    tokens = request.tokens - (turn.usage.prompt or 0) - (turn.usage.completion or 0)
+    if rounds < 1 or (request.cost and cost <= 0) or (request.tokens and tokens <= 0):
         return None
-    return rounds, cost if request.cost else None
+    return Left(rounds=rounds, cost=cost if request.cost else None, tokens=tokens if request.tokens else None)
 
 
-async def _one(
-    steward: Steward, question: str, request: Request, bounds: tuple[int, float | None] | None
-) -> Turn:
+async def _one(steward: Steward, question: str, request: Request, left: Left | None) -> Turn:
     from steward.cli.lines import say_event
     from steward.cli.progress import Progress
     from steward.cli.turn import Turn, gather
@@ -232,10 +241,10 @@ async def _one(
         if request.form == "lines":
             say_event(event)
 
-    rounds, cost = bounds or (None, None)
+    asked = steward.ask(question, **left) if left is not None else steward.ask(question)
     with _ended_by_signals(steward):
         try:
-            return await gather(steward.ask(question, rounds=rounds, cost=cost), Turn(steward.model), watch)
+            return await gather(asked, Turn(steward.model), watch)
         finally:
             progress.clear()
 

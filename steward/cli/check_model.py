@@ -19,6 +19,10 @@ class Unfit(StewardError):
     """The model cannot be used."""
 
 
+class Unreached(StewardError):
+    """The exam could not begin; nothing is known of the model."""
+
+
 @click.command("check-model")
 @click.argument("name", required=False, metavar="[MODEL]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -29,12 +33,14 @@ def check_model(options: Options, name: str | None, as_json: bool, tries: int, q
     """Give a model small tasks in throw-away repositories and say what it can do.
 
     Without MODEL it is the one that would answer now. It is asked for real, so a hosted model costs what some thirty
-    short conversations cost. The exit code is 0 when the model is fit for questions or changes.
+    short conversations cost. Esc and ctrl+c stop the exam. The exit code is 0 when the model is fit for questions or
+    changes.
     """
     import asyncio
     import tempfile
     from pathlib import Path
 
+    from steward.cli.esc import esc_is_ctrl_c
     from steward.cli.house import settings_of, state_directory
     from steward.cli.log import log_to
     from steward.service.exam import PREFIX, hold_exam
@@ -50,16 +56,20 @@ def check_model(options: Options, name: str | None, as_json: bool, tries: int, q
     def tell(task: Task, done: Try) -> None:
         nonlocal number
         number += 1
-        if not quiet:
+        if not quiet and (number > 1 or not done.unreached):
             at = f"{number}/{tries * len(TASKS)}"
             mark = "✓" if done.passed else "✗"
             output.note(f"{at} {mark} {task.title} ({done.seconds:.1f} s) {done.why}".rstrip())
 
     if not quiet:
         each = "1 try" if tries == 1 else f"{tries} tries"
-        output.note(f"Examining {chosen}: {len(TASKS)} tasks, {each} each; ctrl+c stops it.")
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as place:
+        output.note(f"Examining {chosen}: {len(TASKS)} tasks, {each} each; esc or ctrl+c stops it.")
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as place, esc_is_ctrl_c():
         card = asyncio.run(hold_exam(chosen, settings, tries=tries, progress=tell, place=Path(place)))
+    if not card.reached:
+        if as_json:
+            output.say_json(card.to_json())
+        raise Unreached(f"{card.model} was not examined: {card.tasks[0].why}")
     try:
         keep(state_directory(), card)
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from steward.cli import output
+from steward.cli.named_file import text_named
 from steward.cli.options import Options, global_options
 from steward.errors import StewardError
 
@@ -34,18 +35,19 @@ def replay(options: Options, file: Path, as_json: bool, requests: bool) -> None:
     when all requests are the same, 1 when one differs.
     """
     import asyncio
+    import tempfile
 
     from steward.cli.house import configuration_directory, rooms
     from steward.service.beginning import beginning
     from steward.service.house import home_directory
     from steward.service.recording import FILE
-    from steward.service.replay import parse_header, read_export
+    from steward.service.replay import MOST_BYTES, PREFIX, parse_header
     from steward.service.replay import replay as run
 
-    text = read_export(file)
+    text = text_named(file, MOST_BYTES)
     header = parse_header(text)
     alone = f"\n{FILE}" in text
-    with rooms(options) as house:
+    with rooms(options) as house, tempfile.TemporaryDirectory(prefix=PREFIX) as place:
         if not alone and house.workspace.name != header["workspace"]:
             output.note(
                 f"The recording is of a workspace called {header['workspace']}, and holds no files of it."
@@ -60,6 +62,7 @@ def replay(options: Options, file: Path, as_json: bool, requests: bool) -> None:
                 home=home_directory(),
                 config_directory=configuration_directory(),
                 secret=house.secret if here else "",
+                above=Path(place),
             )
         )
     if as_json:

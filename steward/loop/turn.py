@@ -52,7 +52,6 @@ CHARACTERS_PER_TOKEN = 3.5
 NUDGES = 2
 """How often in a row an unusable reply is answered with what is wrong with it."""
 
-LOCAL_FACTOR = 4
 FEWEST_ROUNDS = 5
 """From this many rounds on, a turn is told when few of them are left."""
 
@@ -66,12 +65,13 @@ EMPTY = "[Empty reply.]"
 class Bounds:
     """Where a turn stops by itself: model calls, seconds, and what it may cost.
 
-    A model on this machine gets ``LOCAL_FACTOR`` times the seconds.
+    A model on this machine gets ``local_factor`` times the seconds.
     """
 
     rounds: int = 25
     seconds: float = 600.0
     budget: Budget = field(default_factory=Budget)
+    local_factor: float = 4.0
 
 
 @dataclass(slots=True)
@@ -376,7 +376,7 @@ class _Turn:
     @property
     def seconds(self) -> float:
         """How long the turn may take."""
-        return self.bounds.seconds * (LOCAL_FACTOR if self.desk.local() else 1)
+        return self.bounds.seconds * (self.bounds.local_factor if self.desk.local() else 1)
 
     def left(self) -> float:
         """Seconds that are left."""

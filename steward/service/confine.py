@@ -212,7 +212,7 @@ def _tried(work: Callable[[], str]) -> str:
 
 
 def _not_confined(settings: Settings, name: str) -> Finding:
-    why, remedy = "this kernel has no Landlock", "The other bounds hold without it."
+    why, remedy = "Landlock is not to be had here", "A container may forbid it; the other bounds hold."
     if not settings.confine:
         why, remedy = "confine is off in your settings", "Set it to true."
     elif abi():

@@ -41,7 +41,7 @@ async def examine(
 ) -> ReportCard:
     """Hold the exam with stewards that ``open_steward`` makes for one throw-away repository each, in ``place``.
 
-    When not even the first task's tries reach the model, the others are left out.
+    When the first try does not reach the model, the rest is left out; ``ReportCard.reached`` says so.
     """
     results: list[TaskResult] = []
     for task in tasks:
@@ -50,8 +50,10 @@ async def examine(
             done.append(await _try(task, attempt, open_steward, place))
             if progress is not None:
                 progress(task, done[-1])
+            if not results and done[0].unreached:
+                break
         results.append(TaskResult(task.name, task.title, task.kind, task.needs_tools, tuple(done)))
-        if len(results) == 1 and all(one.rounds == 0 or one.unreached for one in done):
+        if done[0].unreached and len(results) == 1:
             break
     return ReportCard(model, tuple(results), verdict(results, complete=len(results) == len(tasks)))
 
@@ -79,7 +81,9 @@ async def hold_exam(
     shared = gateway or ExamGateway(
         clocks=clocks_of(settings), confine=settings.confine, ports=ports, models=(model,)
     )
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as state:
+    with tempfile.TemporaryDirectory(
+        prefix=PREFIX, dir=place, ignore_cleanup_errors=place is not None
+    ) as state:
 
         def open_steward(repository: Path) -> Steward:
             house = House(repository, wanted, state=Path(state))
@@ -106,7 +110,9 @@ class ExamGateway(Gateway):
 
 
 async def _try(task: Task, attempt: int, open_steward: Open, place: Path | None) -> Try:
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as above:
+    with tempfile.TemporaryDirectory(
+        prefix=PREFIX, dir=place, ignore_cleanup_errors=place is not None
+    ) as above:
         repository = Path(above, task.name)
         _plant(repository, {".git/HEAD": "ref: refs/heads/main\n", **task.files(attempt)})
         outcome = await _ask(open_steward(repository), question_of(task, attempt))

@@ -76,6 +76,11 @@ class ReportCard:
         return self.verdict.startswith("fit")
 
     @property
+    def reached(self) -> bool:
+        """Whether the model ever replied; when not, the card says nothing of what it can do."""
+        return not all(one.unreached for task in self.tasks for one in task.tries)
+
+    @property
     def seconds(self) -> float:
         """Seconds of all tries."""
         return sum(one.seconds for task in self.tasks for one in task.tries)

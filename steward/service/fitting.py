@@ -124,7 +124,7 @@ class Fitting:
             raise NothingYet("conversation", "There is nothing to compact yet: no question was asked.")
         kept = compaction.tail(talk.messages, strip, secret)
         words = (*talk.words, *compaction.words_of(talk.messages[:begin], secret))
-        message = await self._carried(summary, words)
+        message = await self._carried(summary, words, kept)
         await self._replace((message, Assistant(compaction.ACKNOWLEDGED), *kept))
         talk.words, talk.summary = words, summary
         return (
@@ -138,16 +138,16 @@ class Fitting:
         talk = self._talk
         if not talk.summary:
             raise NothingYet("summary", "This conversation was not compacted, so it has no summary.")
-        message = await self._carried(summary, talk.words)
         secret, strip = talk.house.secret, talk.briefing.stripped
         rest = compaction.fold(talk.messages[2:], len(talk.messages), strip, secret)
+        message = await self._carried(summary, talk.words, rest.messages)
         await self._replace((message, *rest.messages))
         talk.summary = summary
 
-    async def _carried(self, summary: str, words: tuple[str, ...]) -> User:
+    async def _carried(self, summary: str, words: tuple[str, ...], kept: tuple[Message, ...]) -> User:
         talk = self._talk
         pending = await asyncio.to_thread(talk.house.changes.store.pending)
-        skills = talk.cleaned(await talk.skill.carried())
+        skills = talk.cleaned(await talk.skill.carried(m.text for m in kept))
         return compaction.carried(summary, words, pending, skills, talk.house.secret, talk.briefing.guard)
 
     def reread(self) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from steward import agents_md
 from steward.config import Settings, parse_repository, with_repository
+from steward.config.repository import PLACE
 from steward.errors import ConfigError, UsageError
 from steward.service.profiles import named, under
 from steward.service.trust import UNSEEN, UNTRUSTED, Trust, read_configuration
@@ -109,7 +110,7 @@ class House:
 
     def _take_configuration(self) -> None:
         """Join the repository's configuration to the person's, when it may be used and is in order."""
-        data = read_configuration(self)
+        data = read_configuration(self, self._unused)
         if data is None:
             return
         if not self.trust.configuration(data):
@@ -119,7 +120,7 @@ class House:
                 )
             return
         try:
-            self.settings = with_repository(self.own_settings, parse_repository(data))
+            self.settings = self._with(data)
         except ConfigError as error:
             self._unused.append(f"{error} The file is not used.")
             return
@@ -127,6 +128,15 @@ class House:
         if self.settings.tools.ignore != self.own_settings.tools.ignore:
             self.workspace.close()
             self.workspace = Workspace.open(self.workspace.root, self._policy())
+
+    def _with(self, data: bytes) -> Settings:
+        """The person's settings with the repository's configuration; raises ``ConfigError``."""
+        joined = with_repository(self.own_settings, parse_repository(data))
+        try:
+            self.instruction_settings(joined)
+        except ConfigError as error:
+            raise ConfigError(f"{PLACE}: {error}") from None
+        return joined
 
     def take_up(self) -> None:
         """Take up the repository's configuration, or drop it, as the person has decided by now.
@@ -141,7 +151,7 @@ class House:
         data = read_configuration(self)
         if data is not None and self.trust.configuration(data):
             with suppress(ConfigError):
-                self.settings = with_repository(self.own_settings, parse_repository(data))
+                self.settings = self._with(data)
         if self.settings.tools.ignore != before.tools.ignore:
             self._left.append(self.workspace)  # somebody may still be reading through it
             self.workspace = Workspace.open(self.workspace.root, self._policy())

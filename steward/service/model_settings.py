@@ -49,11 +49,15 @@ def clocks_of(settings: Settings) -> Clocks:
     )
 
 
-def bounds_of(settings: Settings, rounds: int | None = None, cost: float | None = None) -> Bounds:
-    """Where a turn stops by itself; ``rounds`` and ``cost`` (US dollars, above 0) win over the settings."""
+def bounds_of(
+    settings: Settings, rounds: int | None = None, cost: float | None = None, tokens: int | None = None
+) -> Bounds:
+    """Where a turn stops by itself; ``rounds``, ``cost`` (US dollars), ``tokens``, above 0, win over the settings."""
     from steward.loop import Bounds
     from steward.loop.budget import Budget
 
     limits = settings.limits
-    budget = Budget(limits.turn_tokens, cost or limits.turn_cost, limits.session_tokens, limits.session_cost)
-    return Bounds(rounds or limits.rounds, limits.turn_seconds, budget)
+    budget = Budget(
+        tokens or limits.turn_tokens, cost or limits.turn_cost, limits.session_tokens, limits.session_cost
+    )
+    return Bounds(rounds or limits.rounds, limits.turn_seconds, budget, settings.clocks.local_factor)

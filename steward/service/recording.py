@@ -130,6 +130,7 @@ def script(recorded: Recorded) -> str:
         "complete": len(messages) == len(recorded.messages),
         "redacted": cleaner.found,
         "trusted": recorded.trusted,
+        "manner": recorded.row.state.get("manner", {}),
     }
     held: list[str] = []
     if recorded.files is not None:

@@ -14,7 +14,7 @@ from typing import cast
 
 from steward.config import Settings
 from steward.conversation import Assistant, JsonObject, Message, System, ToolAnswer, Usage, User
-from steward.errors import ConfigError, ModelError, NoSuchThing, StewardError
+from steward.errors import ConfigError, ModelError, StewardError
 from steward.events import AnswerText, Event, FocusMoved, RoundStarted, ToolStarted
 from steward.loop import Bounds
 from steward.model.accumulate import Accumulator
@@ -24,6 +24,7 @@ from steward.model.scriptfile import parse_script
 from steward.proposals import Proposal
 from steward.service import by_hand
 from steward.service.house import House
+from steward.service.manner import in_that_manner, other_tools
 from steward.service.recording import FILE, HEADER, digest, short_digest
 from steward.service.talk import Talk
 from steward.service.tree import Piece, pieces_in, plant
@@ -33,6 +34,7 @@ _IDENTITY = re.compile(r"[0-9a-f]{16}")
 _NAME = re.compile(r"(?!\.{1,2}$)[^/\0]{1,255}")
 _MOST_NUMBER = 100_000
 _FOR_EVER = 1e9
+PREFIX = "steward-replay-"
 MOST_BYTES = 256 * 1024 * 1024
 """Bytes of an exported session that are read."""
 
@@ -73,27 +75,35 @@ async def replay(
     home: Path | None = None,
     config_directory: Path | None = None,
     secret: str = "",
+    above: Path | None = None,
 ) -> Replayed:
     """Ask in a throw-away copy what was asked in the exported session ``text``, with the recorded replies.
 
     The copy is made here, of the files that the recording holds or else of ``pieces``, and is gone at the end: where
     the person applied or undid a change, that is done in the copy, and nowhere else. ``settings``, ``home`` and
     ``config_directory`` are as for ``House``. ``secret`` is what marks the steward's envelopes in the workspace of the
-    session; without it the requests differ in it, and are compared without it. Raises ``ConfigError`` for what is
+    session; without it the requests differ in it, and are compared without it. The copy is made in ``above``, a
+    directory that whoever gives it removes when the event loop has ended (a thread may outlive a replay that is
+    interrupted), or else among the temporary files. Raises ``ConfigError`` for what is
     no export, and ``StorageError`` when the copy cannot be written.
     """
     header = parse_header(text)
     entries = parse_script("the recording", text)
     own = pieces_in(FILE, text)
-    with tempfile.TemporaryDirectory(prefix="steward-replay-") as place:
+    # What a thread still writes when this is interrupted, whoever gave ``above`` removes.
+    with tempfile.TemporaryDirectory(
+        prefix=PREFIX, dir=above, ignore_cleanup_errors=above is not None
+    ) as place:
         root = Path(place, "copy", str(header["workspace"]))
         files = await asyncio.to_thread(plant, root, own or pieces or ())
+        asked, profile = in_that_manner(settings or Settings(), header["manner"])
         house = House(
             root,
-            settings or Settings(),
+            asked,
             state=Path(place, "state"),
             home=home,
             config_directory=config_directory,
+            profile=profile,
             trusted=bool(header.get("trusted", True)),
         )
         try:
@@ -123,7 +133,8 @@ def parse_header(text: str) -> JsonObject:
     for key in ("first_change", "rounds"):
         if not isinstance(shape.get(key, 1), int) or not 0 <= shape.get(key, 1) <= _MOST_NUMBER:
             raise ConfigError(f"This exported session has no proper number of {key.replace('_', ' ')}.")
-    return shape
+    manner: object = shape.get("manner")
+    return shape | {"manner": manner if isinstance(manner, dict) else {}}
 
 
 class _Recorded(Gateway):
@@ -179,6 +190,8 @@ class _Replay:
 
     async def run(self) -> Replayed:
         await asyncio.to_thread(self._reserve, int(self._header.get("first_change", 1)))
+        if others := other_tools(self._header["manner"], self._talk.toolbox.specs):
+            self._differ(f"the model is offered other tools than was recorded ({', '.join(others)})")
         while (entry := self._gateway.next) is not None and not self._differences:
             if "question" not in entry:
                 self._differ("the turn ended before the recorded reply was asked for")
@@ -325,20 +338,3 @@ def _called(message: Message) -> str:
 
 def _nobody(proposal: Proposal) -> None:
     """Nobody is told of a change that is made again."""
-
-
-def read_export(path: Path) -> str:
-    """The text of an exported session. ``NoSuchThing`` when it is missing, ``ConfigError`` when it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise NoSuchThing("file", path.name) from None
-    except OSError as error:
-        raise ConfigError(f"{path.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
-    if len(data) > MOST_BYTES:
-        raise ConfigError(f"{path.name} is larger than {MOST_BYTES >> 20} MiB.")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path.name} is not UTF-8.") from None

@@ -43,11 +43,14 @@ from steward.workspace import RepoPath
 
 if TYPE_CHECKING:
     from steward.config import Settings
+    from steward.loop import Bounds
     from steward.model.gateway import Gateway
     from steward.proposals import Proposal
     from steward.proposals.apply import Applied
     from steward.service.house import House
     from steward.tools import ToolResult
+
+WAITING = "Another process holds the steward's database; it is waited for."
 
 T = TypeVar("T")
 _log = logging.getLogger("steward.service")
@@ -135,6 +138,7 @@ class Steward(Conversations, Models, Revisions, Steering):
         """Recover what a dead process left, start the worker, begin to watch. Does not wait for the worker."""
         self._loop = asyncio.get_running_loop()
         await _blocking(lambda: self._talk)
+        self._house.database.waiting = lambda: self._from_thread(lambda: self._tell(Notice(WAITING)))
         for sentence in await _blocking(self._house.changes.recover):
             self._tell(Notice(sentence, "warning"))
         for sentence in await _blocking(self._house.expire):
@@ -178,11 +182,16 @@ class Steward(Conversations, Models, Revisions, Steering):
     # A turn
 
     async def ask(
-        self, question: str, *, rounds: int | None = None, cost: float | None = None
+        self,
+        question: str,
+        *,
+        rounds: int | None = None,
+        cost: float | None = None,
+        tokens: int | None = None,
     ) -> AsyncGenerator[Event]:
         """One turn as events, the last of them ``TurnEnded``. ``Conflict`` while another one runs.
 
-        ``rounds`` and ``cost`` (US dollars) bound it instead of the settings.
+        ``rounds``, ``cost`` (US dollars) and ``tokens`` bound it instead of the settings.
         """
         await _blocking(
             lambda: self._talk
@@ -190,7 +199,10 @@ class Steward(Conversations, Models, Revisions, Steering):
         if self._turn is not None:
             raise Conflict("A turn is running; interrupt it or wait for its end.")
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        task = self._turn = asyncio.create_task(self._pump(question, queue, rounds, cost))
+        from steward.service.model_settings import bounds_of
+
+        bounds = bounds_of(self._house.settings, rounds, cost, tokens)
+        task = self._turn = asyncio.create_task(self._pump(question, queue, bounds))
         # A task that is cancelled before its first step never gets to say that it is over.
         task.add_done_callback(lambda _: queue.put_nowait(None))
         ended = False
@@ -210,13 +222,8 @@ class Steward(Conversations, Models, Revisions, Steering):
         if self._turn is not None:
             self._turn.cancel()
 
-    async def _pump(
-        self, question: str, queue: asyncio.Queue[Event | None], rounds: int | None, cost: float | None
-    ) -> None:
+    async def _pump(self, question: str, queue: asyncio.Queue[Event | None], bounds: Bounds) -> None:
         began = time.monotonic()
-        from steward.service.model_settings import bounds_of
-
-        bounds = bounds_of(self._house.settings, rounds, cost)
         number, usage = 0, Usage()
         talk = self._talk
         talk.local = lambda: self._facts.local

@@ -25,9 +25,10 @@ from steward.service.compaction import Asked
 from steward.service.fitting import Fitting
 from steward.service.history import missed
 from steward.service.house import House
+from steward.service.manner import manner
 from steward.service.record import Record
 from steward.service.since import changed_since
-from steward.service.tool_call import as_told, cleaned
+from steward.service.tool_call import as_told, cleaned, shown
 from steward.service.trust import NOTE
 from steward.service.views import ContextView, Share, in_proportion
 from steward.skills import discover
@@ -89,7 +90,11 @@ class Talk:
         self._reported: tuple[int, int] | None = None
         """Tokens that a provider counted, and how many messages it had been sent or had replied with then."""
         self.briefing = Briefing(
-            house.resolver, house.secret, mode=house.settings.instructions.refresh, window=window
+            house.resolver,
+            house.secret,
+            mode=house.settings.instructions.refresh,
+            window=window,
+            clean=partial(shown, house.workspace.policy),
         )
         self.briefed = Briefed(self.briefing)
         places = house.skill_places()
@@ -215,6 +220,7 @@ class Talk:
             "told": self._told,
             "words": list(self.words),
             "summary": self.summary,
+            "manner": manner(self.house, self.toolbox.specs),
         }
 
     def opening(self) -> System:

@@ -7,11 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from steward.errors import PathRefused
 from steward.prompts.briefing import Briefing
 from steward.tools import Tool, ToolBox, ToolResult
 from steward.tools.redact import redacted, redacts
+from steward.workspace import RepoPath
 
 if TYPE_CHECKING:
+    from steward.agents_md import Document
     from steward.service.house import House
     from steward.workspace import Policy, Workspace
 
@@ -30,7 +33,12 @@ def run_alone(house: House, name: str, arguments: str) -> ToolResult | None:
     tool = _tool(name, house.workspace)
     if tool is None:
         return None
-    briefing = Briefing(house.resolver, house.secret, mode=house.settings.instructions.refresh)
+    briefing = Briefing(
+        house.resolver,
+        house.secret,
+        mode=house.settings.instructions.refresh,
+        clean=partial(shown, house.workspace.policy),
+    )
     briefing.opening(".")
     toolbox = ToolBox((tool,), partial(cleaned, house.workspace.policy))
     return as_told(_finished(toolbox.run(name, arguments)), briefing, partial(_announced, house))
@@ -52,6 +60,17 @@ def cleaned(policy: Policy, result: ToolResult) -> ToolResult:
     if not policy.redact or open_to_all:
         return result
     return replace(result, text=redacted(result.text), summary=redacted(result.summary))
+
+
+def shown(policy: Policy, document: Document) -> str:
+    """The text of an instruction document without keys, by the same settings as other files."""
+    if not policy.redact:
+        return document.text
+    try:
+        open_to_all = not redacts(policy, RepoPath.parse(document.path))
+    except PathRefused:
+        open_to_all = False
+    return document.text if open_to_all else redacted(document.text)
 
 
 def _announced(house: House, path: str) -> str:

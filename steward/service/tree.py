@@ -6,10 +6,10 @@ import base64
 import binascii
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from steward.conversation import JsonObject
 from steward.errors import ConfigError, PathRefused, StorageError
@@ -82,13 +82,13 @@ def _parsed(line: str) -> Piece:
     return piece
 
 
-def without(piece: Piece, clean: Any) -> Piece:
+def without(piece: Piece, clean: Callable[[str], str]) -> Piece:
     """The piece with its text passed through ``clean``; other bytes stay."""
     try:
         text = piece.data.decode()
     except UnicodeDecodeError:
         return piece
-    return replace(piece, data=cast(str, clean(text)).encode("utf-8", "surrogatepass"))
+    return replace(piece, data=clean(text).encode("utf-8", "surrogatepass"))
 
 
 def plant(root: Path, pieces: Iterable[Piece]) -> int:

@@ -17,10 +17,12 @@ from steward.workspace import RepoPath
 
 if TYPE_CHECKING:
     from steward.service.house import House
+    from steward.skills import Catalog, Skill
 
 Kind = Literal["instructions", "skill", "configuration", "url"]
-Standing = Literal["", "not trusted", "changed"]
-"""What a person should know at a glance: nothing, that texts are withheld, that accepted ones are others by now."""
+Standing = Literal["", "not trusted", "changed", "new"]
+"""What a person should know at a glance: nothing, that texts are withheld, that accepted ones are others by now,
+or that there are others besides."""
 State = Literal["new", "changed", "accepted", "yours"]
 
 UNTRUSTED = (
@@ -70,8 +72,11 @@ class TrustItem:
     def warnings(self) -> tuple[str, ...]:
         """Phrases that finish the sentence "It …"."""
         from steward.service.suspect import warnings_of
+        from steward.tools.redact import redacted
 
         found = warnings_of(self.text)
+        if redacted(self.text) != self.text:
+            found += ("holds what looks like a key",)
         if self.kind == "configuration":
             try:
                 parse_repository(self.data)
@@ -128,6 +133,8 @@ class Trust:
         self._accepted: dict[tuple[str, str], Accepted] | None = None
         self._met: dict[str, agents_md.Document] = {}
         self._same: dict[tuple[str, str], tuple[int, ...]] = {}
+        self._catalog: Catalog | None = None
+        """The repository's skills as they were last looked at, so that what is the same is not read again."""
 
     @property
     def trusted(self) -> bool:
@@ -146,20 +153,40 @@ class Trust:
             return True
         if any(document.kind in ("agents", "override", "fallback") for document in resolution.documents):
             return True
-        if read_configuration(house) is not None:
-            return True
-        from steward.skills import Places, discover
-
-        places = Places(house.workspace.root, house.workspace.root / house.boundary(), shipped=False)
-        return any(skill.source == "project" for skill in discover(places, path).skills)
+        return read_configuration(house) is not None or bool(self._skills(path))
 
     def standing(self) -> Standing:
         """How things stand. Reads the texts that were accepted, where they may have changed, or looks for others."""
         if self._forced:
             return ""
         if self.trusted:
-            return "changed" if self.differs() else ""
+            return "changed" if self.differs() else "new" if self.fresh() else ""
         return "not trusted" if self.steered() else ""
+
+    def fresh(self) -> bool:
+        """Whether a trusted repository holds a text that the person was never shown.
+
+        Known are those for its top directory, and the documents that were met since on the way to a path.
+        """
+        known = self._known() or {}
+        house = self._house
+        paths = {skip.path for skip in house.resolver.resolve(".").skipped if skip.cause == "untrusted"}
+        paths |= {path for path in self._met if (house.workspace.root / path).is_file()}
+        if any(("instructions", path) not in known for path in paths):
+            return True
+        if ("configuration", PLACE) not in known and read_configuration(house) is not None:
+            return True
+        return any(("skill", skill.location) not in known for skill in self._skills("."))
+
+    def _skills(self, path: str) -> list[Skill]:
+        """The repository's skills for a path, whether they may be used or not."""
+        from steward.skills import Places, discover
+
+        root, wanted = self._house.workspace.root, self._house.settings.skills.directories
+        folders = tuple(entry for entry in wanted if not entry.startswith(("/", "~")))
+        places = Places(root, root / self._house.boundary(), folders=folders, shipped=False)
+        self._catalog = discover(places, path, self._catalog)
+        return [skill for skill in self._catalog.skills if skill.source == "project"]
 
     def differs(self) -> bool:
         """Whether one of the texts that were accepted is another by now. Reads those files alone."""
@@ -184,7 +211,7 @@ class Trust:
         Whoever went on without a text is not asked about that very text again, and whoever went on without a whole
         repository not about that repository.
         """
-        if self._store is None or (self.trusted and not self.differs()):
+        if self._store is None or (self.trusted and not self.differs() and not self.fresh()):
             return None
         declined = self._store.declined(self._place())
         if not self.trusted and declined is not None:
@@ -379,11 +406,16 @@ class _Search:
                 return
 
 
-def read_configuration(house: House) -> bytes | None:
-    """The bytes of the repository's configuration; ``None`` when there is none, or it is no plain file inside."""
+def read_configuration(house: House, told: list[str] | None = None) -> bytes | None:
+    """The bytes of the repository's configuration; ``None`` when there is none, or it is no plain file inside.
+
+    A file that is there and cannot be read is said in a sentence of ``told``.
+    """
     try:
         return house.workspace.read(RepoPath.parse(PLACE), MAX_BYTES).data
-    except PathRefused:
+    except PathRefused as refused:
+        if told is not None and refused.kind != "missing":
+            told.append(f"{refused} The repository's configuration is not used.")
         return None
 
 

@@ -8,7 +8,8 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,19 @@ APPLICATION = 0x53545752
 """Marks the file as ours ("STWR"), so that another program's database is never written to."""
 
 BUSY_SECONDS = 5.0
+"""How long another process is waited for that writes."""
+
+TOLD_AFTER = 0.5
+"""Seconds of that wait after which the person is told of it."""
+
+AGAIN_SECONDS = 0.1
+"""How long the next wait is when one has just been in vain: what writes several times is not waited for as often."""
+
 WORTH_GIVING_BACK = 1024 * 1024
 """Bytes of free pages from which on the file is made smaller."""
 _INCREMENTAL = 2
 
+_UNWRITABLE = "The steward's database cannot be written; set STEWARD_STATE_DIR to a directory that can."
 _WAY_OUT = "move steward.db in the state directory away to start afresh, the repository is not touched."
 _DAMAGED = f"The steward's database is damaged; {_WAY_OUT}"
 
@@ -36,7 +46,10 @@ class Database:
 
     def __init__(self, directory: Path, name: str = "steward.db") -> None:
         self.file = directory / name
+        self.waiting: Callable[[], None] | None = None
+        """Called, in the thread that writes, when another process has been waited for some time."""
         self._lock = threading.RLock()
+        self._in_vain = -BUSY_SECONDS
         with _worded():
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._make_file()
@@ -54,6 +67,8 @@ class Database:
         try:
             os.close(os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         except OSError as error:
+            if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+                raise StorageError(_UNWRITABLE) from error
             reason = "symbolic link" if error.errno == errno.ELOOP else (error.strerror or "error").lower()
             raise StorageError(
                 f"{self.file.name} in the state directory cannot be used ({reason}); move it away to start afresh, "
@@ -106,7 +121,7 @@ class Database:
         """A cursor in a transaction that is durable once the block is left without an error."""
         with self._lock, _worded():
             cursor = self._connection.cursor()
-            cursor.execute("BEGIN IMMEDIATE")
+            self._begin(cursor)
             try:
                 yield cursor
                 cursor.execute("COMMIT")
@@ -116,6 +131,24 @@ class Database:
                 raise
             finally:
                 cursor.close()
+
+    def _begin(self, cursor: sqlite3.Cursor) -> None:
+        """Begin to write, as soon as no other process does."""
+        fresh = time.monotonic() - self._in_vain >= BUSY_SECONDS
+        waits = (TOLD_AFTER, BUSY_SECONDS - TOLD_AFTER) if fresh else (AGAIN_SECONDS,)
+        for number, seconds in enumerate(waits, 1):
+            cursor.execute(f"PRAGMA busy_timeout = {int(1000 * max(seconds, 0))}")
+            try:
+                cursor.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if not _busy(error):
+                    raise
+                if number == len(waits):
+                    self._in_vain = time.monotonic()
+                    raise
+                if self.waiting is not None:
+                    self.waiting()
 
     def give_back(self) -> None:
         """Give the space of what was deleted back to the disk, when that is worth it; never raises for the disk."""
@@ -168,6 +201,10 @@ def parsed(text: str) -> Any:
         raise StorageError(_DAMAGED) from None
 
 
+def _busy(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
 @contextlib.contextmanager
 def _worded() -> Generator[None, None, None]:
     try:
@@ -186,7 +223,7 @@ def _sentence(error: sqlite3.Error | OSError) -> str:
         case ["FULL"]:
             return "The disk with the steward's database is full; nothing was lost, make room and try again."
         case ["READONLY" | "PERM" | "CANTOPEN"]:
-            return "The steward's database cannot be written; set STEWARD_STATE_DIR to a directory that can."
+            return _UNWRITABLE
         case ["CORRUPT" | "NOTADB"]:
             return _DAMAGED
         case ["IOERR"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.cli.program import Program
 from tests.monorepo import script
+from tests.pty_screen import PtyScreen
 
 
 def test_the_answer_is_all_that_standard_output_gets(steward: Program):
@@ -220,3 +222,25 @@ def test_it_works_without_a_home_and_writes_nothing_into_the_repository(
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"Forty-two.\n", b"")
     assert tree() == before
+
+
+def test_on_a_terminal_one_live_line_says_what_goes_on_and_is_gone_at_the_end(
+    steward: Program, tmp_path: Path
+):
+    entries = [
+        {"text": "Looking. ", "calls": [{"name": "listFiles", "arguments": {"path": "."}}], "delay": 0.05},
+        {"text": "There is a shop.", "chunk": 2, "delay": 0.05},
+    ]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    command = shlex.join(steward.command("ask", "q", "--model", f"script/{tmp_path / 's.jsonl'}"))
+    with PtyScreen(
+        ["/bin/sh", "-c", f"{command} >{tmp_path / 'answer'}"],
+        cwd=steward.directory,
+        environment=steward.environment,
+    ) as screen:
+        screen.wait_for("round 1: waiting for the model")
+        screen.wait_for("answering, 4 characters")
+        assert screen.wait_end() == 0
+        last = screen.text.rstrip().splitlines()[-1]
+    assert last.startswith("✓ listFiles"), screen.text
+    assert (tmp_path / "answer").read_text() == "There is a shop.\n"

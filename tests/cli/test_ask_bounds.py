@@ -105,6 +105,23 @@ def test_the_second_try_for_a_schema_counts_in_the_same_bounds(steward: Program,
     assert steward(*given, "--max-rounds", "2").json["reason"] == "round-limit"
 
 
+def test_the_second_try_for_a_schema_counts_in_the_tokens_of_the_turn(steward: Program, tmp_path: Path):
+    schema, config = tmp_path / "schema.json", tmp_path / "config.toml"
+    schema.write_text(SCHEMA)
+    usage = {"prompt": 100, "completion": 10}
+    reading = {"calls": [{"name": "listFiles", "arguments": {"path": "."}}], "text": "on", "usage": usage}
+    model = scripted(
+        tmp_path, {"text": "two", "usage": usage}, reading, {"text": '{"count": 2}', "usage": usage}
+    )
+    given = ("ask", "q", "--json", "--quiet", "--schema", str(schema), "--model", model)
+    seen: list[tuple[str, int]] = []
+    for tokens in (1000, 200, 100):
+        config.write_text(f"[limits]\nturn_tokens = {tokens}\n")
+        shape = steward(*given, "--config", str(config)).json
+        seen.append((shape["reason"], shape["rounds"]))
+    assert seen == [("answered", 3), ("budget", 2), ("answered", 1)]
+
+
 def test_an_answer_that_never_fits_still_reports_what_it_cost_and_proposed(steward: Program, tmp_path: Path):
     schema = tmp_path / "schema.json"
     schema.write_text('{"type": "array"}')

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.cli.program import Program
 from tests.monorepo import FIXTURES
+from tests.pty_screen import PtyScreen
 
 
 def exam(name: str) -> str:
@@ -38,7 +39,9 @@ def test_without_a_name_the_model_that_would_answer_is_examined(steward: Program
     (state / "model.json").write_text(json.dumps({"model": exam("all.pass.jsonl")}))
     ran = steward("check-model", "--json", "--tries", "1")
     assert ran.json["model"] == exam("all.pass.jsonl"), "the one that was chosen last"
-    assert ran.err.startswith(f"Examining {exam('all.pass.jsonl')}: 10 tasks, 1 try each; ctrl+c stops it.")
+    assert ran.err.startswith(
+        f"Examining {exam('all.pass.jsonl')}: 10 tasks, 1 try each; esc or ctrl+c stops it."
+    )
     assert "10/10 ✓" in ran.err
     ran = steward(
         "check-model", "--quiet", "--json", "--tries", "1", STEWARD_MODEL=exam("all.questions-only.jsonl")
@@ -66,6 +69,44 @@ def test_an_exam_is_stopped_by_ctrl_c_and_leaves_nothing_behind(steward: Program
     assert (process.returncode, out) == (130, "")
     assert err.rstrip().endswith("Interrupted.") and "Traceback" not in err
     assert list(place.iterdir()) == [] and not (steward.home / "state" / "exams.json").exists()
+
+
+def test_on_a_terminal_esc_stops_it_and_other_keys_do_not(steward: Program, tmp_path: Path):
+    (tmp_path / "slow.jsonl").write_text('{"text": "so slow", "delay": 600}\n')
+    place = tmp_path / "temporary"
+    place.mkdir()
+    command = steward.command("check-model", f"script/{tmp_path / 'slow.jsonl'}")
+    with PtyScreen(
+        ["/bin/sh", "-c", 'stty -a >before; "$@"; echo "code $?"; stty -a >after', "sh", *command],
+        cwd=tmp_path,
+        environment={**steward.environment, "TMPDIR": str(place)},
+    ) as screen:
+        screen.wait_for("esc or ctrl+c stops it")
+        while not any(place.glob("steward-exam-*/steward-exam-*/find-fact")):
+            screen.settle(0.02, 0.1)
+        screen.press("up", "q", "enter")
+        screen.settle_for(0.5)
+        assert not screen.shows("Interrupted")
+        screen.press("escape")
+        screen.wait_for("code 130")
+        screen.wait_end()
+    assert list(place.iterdir()) == []
+    assert (tmp_path / "after").read_text() == (tmp_path / "before").read_text()
+
+
+def test_a_model_that_cannot_be_reached_is_one_sentence_and_keeps_its_verdict(steward: Program):
+    before = json.dumps({"nonsense": {"verdict": "fit for changes"}})
+    (steward.home / "state").mkdir(mode=0o700)
+    (steward.home / "state" / "exams.json").write_text(before)
+    ran = steward("check-model", "nonsense")
+    assert (ran.code, ran.out) == (1, "")
+    first, last = ran.err.splitlines()
+    assert (
+        first.startswith("Examining nonsense")
+        and "nonsense was not examined: nonsense names no provider" in last
+    )
+    assert len(steward("check-model", "nonsense", "--json", "--quiet").json["tasks"][0]["tries"]) == 1
+    assert (steward.home / "state" / "exams.json").read_text() == before
 
 
 def test_the_doctor_finds_nothing_bad_here(steward: Program):

@@ -58,6 +58,31 @@ def test_a_question_becomes_a_change_that_a_typed_word_applies(place: Program, o
     assert b"\x1b[?1049h" not in opened.raw
 
 
+def test_lines_of_a_pasted_text_decide_nothing(place: Program, opened: PtyScreen) -> None:
+    before = (place.directory / FILE).read_text()
+    opened.type('replace "within 30 days" with "within 60 days" in docs/returns.md\r')
+    opened.wait_for("change-001 waits for you", 60)
+    opened.wait_for("End of the turn: answered.")
+    opened.type("/apply-change\napply\n/discard-change change-001\ndiscard\n")
+    opened.wait_for("Type apply to write change-001")
+    opened.settle(0.6)
+    opened.type("\r")
+    opened.wait_for("Nothing was written.")
+    opened.type("/discard-change change-001 no longer wanted\ndiscard\n/trust nothing\n")
+    opened.wait_for("Type discard to set change-001 aside")
+    opened.settle(0.6)
+    opened.type("\r")
+    opened.wait_for("change-001 stays pending.")
+    assert (place.directory / FILE).read_text() == before
+    (view,) = place("changes", "--json").json
+    assert view["status"] == "pending"
+    opened.type("/discard-change change-001 no longer wanted\r")
+    opened.settle(1.0)
+    opened.type("discard\r")
+    opened.wait_for("change-001 discarded.")
+    assert place("changes", "--json").json == []
+
+
 def test_every_command_is_known_and_its_refusals_are_sentences(opened: PtyScreen) -> None:
     opened.type("/nothing\r")
     opened.wait_for("There is no command /nothing")

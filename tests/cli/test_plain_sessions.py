@@ -139,6 +139,8 @@ def test_the_window_and_the_cost_are_said(plain: Open) -> None:
         assert screen.shows("AGENTS.md:") and screen.shows("base prompt:")
         screen.type("/cost\r")
         screen.wait_for("The session: 4,000 tokens to the model, 96 tokens from the model, $0.5000.")
+        screen.wait_for("A turn may have 25 rounds at most.")
+        screen.wait_for("A session has no limit.")
 
 
 def test_another_agent_is_asked_beside(plain: Open) -> None:

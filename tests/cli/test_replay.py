@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -11,9 +14,15 @@ from tests.cli.program import TAX, Program
 from tests.monorepo import copy_monorepo, script
 
 
-@pytest.fixture
-def recorded(steward: Program) -> Program:
-    """A session in which a change was proposed and applied, and something asked afterwards; in ``talk.jsonl``."""
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """A session in which a change was proposed and applied, and something asked afterwards; in ``talk.jsonl``.
+
+    Replaying touches nothing, so one is enough for all.
+    """
+    place = tmp_path_factory.mktemp("recorded")
+    (place / "home").mkdir()
+    steward = Program(copy_monorepo(place / "shop"), place / "home")
     assert steward("ask", "Mend the tax", "--quiet", "--model", script("one-patch.jsonl")).code == 0
     (change,) = steward("changes", "--json").json
     steward("show-change", change["id"])
@@ -71,3 +80,26 @@ def test_what_is_no_recording_is_one_sentence(steward: Program):
     for name, code in (("x.jsonl", 2), ("none.jsonl", 4), ("services", 2)):
         ran = steward("replay", name)
         assert (ran.code, ran.err.count("\n")) == (code, 1), ran.err
+
+
+def test_a_replay_that_is_interrupted_leaves_nothing_behind(recorded: Program, tmp_path: Path):
+    place = tmp_path / "temporary"
+    place.mkdir()
+    copy = copy_monorepo(tmp_path / "shop")
+    for n in range(3000):
+        (copy / f"many-{n}.txt").write_text("x\n")
+    process = subprocess.Popen(
+        recorded.command("replay", str(recorded.home / "talk.jsonl")),
+        cwd=copy,
+        env={**recorded.environment, "TMPDIR": str(place)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not any(place.glob("steward-replay-*/steward-replay-*/copy/*/many-*")):
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "") and err.rstrip().endswith("Interrupted.")
+    assert list(place.iterdir()) == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from steward.events import ToolFinished
-from steward.loop.turn import LOCAL_FACTOR, Bounds, run_turn
+from steward.loop.turn import Bounds, run_turn
 from tests.loop.test_turn import valid
 from tests.support import call, only, plant, steward_in
 
@@ -73,6 +73,6 @@ async def test_a_tool_that_takes_too_long_is_answered_for(
 async def test_a_model_on_this_machine_gets_four_times_as_long(tmp_path: Path) -> None:
     steward, _, _, turn = await turned(tmp_path, [{"hang": True}], Bounds(seconds=0.1), local=True)
     events: list[Any] = [event async for event in turn]
-    assert LOCAL_FACTOR == 4 and "0.4 seconds" in events[-1].error
+    assert "0.4 seconds" in events[-1].error
     assert events[-1].seconds >= 0.39
     await steward.close()

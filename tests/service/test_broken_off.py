@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import pytest
 
 from steward.config import Settings
-from steward.events import Retrying, TurnEnded
+from steward.errors import StorageError
+from steward.events import Notice, Retrying, TurnEnded
 from steward.model.gateway import Gateway
 from steward.service import House, Steward
+from steward.service.steward import WAITING
 from tests.loop.test_turn import valid
 from tests.support import ScriptedGateway, asked, call, patch, plant, steward_in
 
@@ -49,6 +52,26 @@ async def test_a_process_killed_after_any_message_goes_on_after_a_restart(tmp_pa
         assert ("user", "user") not in list(itertools.pairwise(roles))
         assert other.transcript()[:kept] == stored[:kept]
         await other.close()
+
+
+async def test_while_another_process_holds_the_database_that_is_said_and_waited_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steward, _ = steward_in(plant(tmp_path / "repository"), [{"text": "Back."}])
+    await steward.start()
+    for name, seconds in (("BUSY_SECONDS", 0.3), ("TOLD_AFTER", 0.01)):
+        monkeypatch.setattr(f"steward.storage.database.{name}", seconds)
+    (file,) = (tmp_path / "state").glob("*/steward.db")
+    rival = sqlite3.connect(file, isolation_level=None)
+    rival.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError, match="locked by another process"):
+        await steward.remember("Hello")
+    await asyncio.sleep(0)
+    assert [event for event in steward.unheard() if isinstance(event, Notice)] == [Notice(WAITING)]
+    rival.execute("ROLLBACK")
+    rival.close()
+    assert (await asked(steward, "Hello"))[-1].reason == "answered"
+    await steward.close()
 
 
 async def test_a_countdown_is_shown_and_ended_by_the_person(tmp_path: Path) -> None:

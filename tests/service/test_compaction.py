@@ -382,6 +382,28 @@ async def test_skills_that_were_loaded_are_carried_over(tmp_path: Path) -> None:
     await steward.close()
 
 
+@pytest.mark.parametrize("by_hand", [False, True])
+async def test_a_skill_of_the_turn_that_goes_on_stands_there_once(tmp_path: Path, by_hand: bool) -> None:
+    skill = "---\nname: knots\ndescription: How to tie knots.\n---\nAlways tie a bowline.\n"
+    plant(tmp_path / "repository", {**TREE, **BIG, ".agents/skills/knots/SKILL.md": skill})
+    loading: list[Any] = [] if by_hand else [{"calls": [call("Skill", command="knots")]}]
+    texts = [{"text": text} for text in ("B.", "SUMMARY", "C.", "D.")]
+    steward, gateway = await opened(tmp_path, [{"text": "A."}, *loading, *texts])
+    await asked(steward, "one")
+    if by_hand:
+        await steward.load_skill("knots")
+    await asked(steward, "two")
+    await steward.compact()
+    await asked(steward, "three")
+    assert whole(gateway).count("Always tie a bowline.") == 1
+    assert "Always tie a bowline." not in gateway.sent()[1]["content"]
+    await steward.revise_summary("OTHERWISE")
+    await asked(steward, "four")
+    assert whole(gateway).count("Always tie a bowline.") == 1 and "OTHERWISE" in whole(gateway)
+    assert [name for name, _ in steward._talk.skill.weights] == ["knots"]  # pyright: ignore[reportPrivateUsage]
+    await steward.close()
+
+
 async def test_a_window_nobody_knows_is_never_compacted_by_itself(tmp_path: Path) -> None:
     steward, gateway = await opened(tmp_path, [*[read(n) for n in range(8)], {"text": "Done."}])
     events = await asked(steward, "Read all")

@@ -233,6 +233,7 @@ def test_clocks_and_bounds_are_the_settings_own() -> None:
     )
     bounds = bounds_of(settings)
     assert (bounds.rounds, bounds.seconds, bounds.budget) == (6, 7, Budget(8, 9.5, 10, 11.5))
+    assert bounds.local_factor == 5
     assert bounds_of(settings, 3).rounds == 3
 
 

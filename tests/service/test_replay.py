@@ -467,3 +467,36 @@ async def test_a_header_that_leads_elsewhere_is_refused(place: Place, old: str, 
     with pytest.raises(ConfigError):
         await replay(text.replace(old, new, 1), place.before())
     await steward.close()
+
+
+async def test_a_session_under_a_profile_is_replayed_under_it(place: Place) -> None:
+    steward, gateway = place.steward([READ, {"text": "Fine."}], profile="reviewer")
+    await asked(steward, "Is it right?")
+    await again(place, steward, gateway)
+    assert "proposePatch" not in {tool["function"]["name"] for tool in gateway.requests[0].tools}
+    await steward.close()
+
+
+async def test_what_was_asked_without_instructions_or_proposals_is_replayed_without(place: Place) -> None:
+    settings = Settings()
+    settings = settings.model_copy(
+        update={
+            "instructions": settings.instructions.model_copy(update={"enabled": False}),
+            "tools": settings.tools.model_copy(update={"proposals": False}),
+        }
+    )
+    steward, gateway = place.steward([READ, {"text": "Fine."}], settings=settings)
+    await asked(steward, "Is it right?")
+    await again(place, steward, gateway)
+    await steward.close()
+
+
+async def test_another_list_of_tools_than_was_recorded_is_a_difference_and_named(place: Place) -> None:
+    steward, _ = place.steward([{"text": "Fine."}])
+    await asked(steward, "Is it right?")
+    text = await steward.export()
+    skill = "---\nname: knots\ndescription: How to tie knots.\n---\nAlways tie a bowline.\n"
+    pieces = [*place.before(), Piece(".agents/skills/knots/SKILL.md", "file", skill.encode())]
+    found = await replay(text, pieces, secret=secret_of(steward))
+    assert found.differences[0] == ("At reply 1 the model is offered other tools than was recorded (Skill).")
+    await steward.close()

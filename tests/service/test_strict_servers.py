@@ -204,3 +204,52 @@ async def test_a_server_that_refuses_all_the_same_says_why(
     assert events[-1].reason == "failed" and "roles must alternate" in events[-1].error
     assert server.requests["refuses"] == 2
     await steward.close()
+
+
+class Small:
+    """A server whose window is small, which says so and refuses what is longer; it sums up when it is asked to."""
+
+    WINDOW = 8_000
+
+    def __init__(self) -> None:
+        self.refused = 0
+        self.summaries = 0
+
+    async def __call__(self, c: Connection) -> None:
+        if c.path.endswith("/props"):
+            told = {
+                "chat_template_caps": {"supports_tools": True},
+                "default_generation_settings": {"n_ctx": self.WINDOW},
+            }
+            await c.answer("200 OK", json.dumps(told))
+        elif c.path.endswith("/models"):
+            await c.answer("200 OK", json.dumps({"data": [{"id": "local"}]}))
+        elif len(c.body) > 3.5 * self.WINDOW:
+            self.refused += 1
+            await c.error("400 Bad Request", "the request exceeds the available context size")
+        else:
+            asked_to = b"Now write the summary." in c.body
+            self.summaries += asked_to
+            await c.say(
+                "SUMMARY" if asked_to else " ".join(f"point-{n * n}" for n in range(600)), usage=False
+            )
+
+
+async def test_a_long_session_stays_within_the_window_that_a_small_server_tells(
+    tmp_path: Path, server: FaultServer, gateway: Gateway
+) -> None:
+    small = Small()
+    options = {"api_base": server.base("small", small), "api_key": "none"}
+    settings = Settings.model_validate({"options": options})
+    house = House(plant(tmp_path / "repository"), settings, state=tmp_path / "state")
+    steward = Steward(house, model="openai/local", watch=False, gateway=gateway)
+    await steward.choose_model("openai/local")
+    assert steward.window == small.WINDOW
+    events: list[Any] = []
+    for number in range(8):
+        events += await asked(steward, f"Question {number}")
+        assert events[-1].reason == "answered"
+    compacted = [n.text for n in only(events, Notice) if "was compacted by itself" in n.text]
+    assert small.refused == 0 and len(compacted) == small.summaries > 1
+    assert "Question 0" in steward.transcript()[1].text and "SUMMARY" in steward.transcript()[1].text
+    await steward.close()

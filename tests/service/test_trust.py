@@ -144,6 +144,49 @@ def test_a_changed_text_is_not_used_before_its_difference_was_accepted(repositor
     opened.close()
 
 
+@pytest.mark.parametrize(
+    "name", ["AGENTS.override.md", ".claude/skills/other/SKILL.md", "tools/skills/more/SKILL.md"]
+)
+def test_a_text_that_is_new_in_a_trusted_repository_is_told_and_asked_about_once(
+    repository: Path, name: str
+) -> None:
+    accept_all(repository)
+    opened = house(repository)
+    assert opened.trust.standing() == "" and opened.trust.unasked() is None
+    plant(repository, {name: SKILL.replace("release", Path(name).parent.name)})
+    assert opened.trust.standing() == "new"
+    view = opened.trust.unasked()
+    assert view is not None and [item.path for item in view.pending] == [name]
+    opened.trust.decline(view.digests)
+    assert opened.trust.unasked() is None and opened.trust.standing() == "new"
+    opened.trust.accept(opened.trust.view().digests)
+    assert opened.trust.standing() == ""
+    opened.close()
+
+
+def test_a_new_document_below_is_told_once_it_is_met_and_no_longer_when_it_is_gone(repository: Path) -> None:
+    accept_all(repository)
+    opened = house(repository)
+    plant(repository, {"web/AGENTS.md": "# New rules\n"})
+    assert opened.trust.standing() == ""
+    assert paths(opened, "web/x.js") == ["~/.config/steward/AGENTS.md", "AGENTS.md"]
+    assert opened.trust.standing() == "new"
+    (repository / "web/AGENTS.md").unlink()
+    assert opened.trust.standing() == ""
+    opened.close()
+
+
+def test_a_configuration_that_is_new_in_a_trusted_repository_is_told(repository: Path) -> None:
+    text = (repository / ".steward/config.toml").read_text()
+    (repository / ".steward/config.toml").unlink()
+    accept_all(repository)
+    opened = house(repository)
+    assert opened.trust.standing() == ""
+    (repository / ".steward/config.toml").write_text(text)
+    assert opened.trust.standing() == "new"
+    opened.close()
+
+
 def test_what_changes_while_it_is_shown_is_not_accepted(repository: Path) -> None:
     opened = house(repository)
     digests = opened.trust.view().digests
@@ -222,6 +265,35 @@ def test_a_broken_configuration_of_the_repository_is_told_and_left_out(repositor
     opened = house(repository, trusted=True)
     assert opened.settings == Settings()
     assert any("line 1: a repository may not set model" in sentence for sentence in opened.notices)
+    opened.close()
+
+
+def test_names_that_are_none_leave_a_repository_configuration_out_and_nothing_fails(repository: Path) -> None:
+    (repository / ".steward/config.toml").write_text('[instructions]\nfallback_names = ["../x.md"]\n')
+    opened = house(repository, trusted=True)
+    assert opened.settings == Settings() and "AGENTS.md" in paths(opened, ".")
+    (said,) = opened.notices
+    assert said.startswith(".steward/config.toml: ") and said.endswith("The file is not used.")
+    opened.close()
+
+
+@pytest.mark.parametrize("how", ["long", "link", "pipe", "folder"])
+def test_a_configuration_that_is_no_plain_file_is_told(repository: Path, tmp_path: Path, how: str) -> None:
+    place = repository / ".steward/config.toml"
+    place.unlink()
+    match how:
+        case "long":
+            place.write_text("#" * 70_000)
+        case "link":
+            place.symlink_to(tmp_path / "outside.toml")
+        case "pipe":
+            os.mkfifo(place)
+        case _:
+            place.mkdir()
+    opened = house(repository, trusted=True)
+    assert opened.settings == Settings()
+    (said,) = opened.notices
+    assert said.startswith(".steward/config.toml ") and said.endswith("configuration is not used.")
     opened.close()
 
 

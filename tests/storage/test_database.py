@@ -75,6 +75,37 @@ def test_a_locked_database_is_one_sentence(tmp_path: Path, monkeypatch: pytest.M
     database.close()
 
 
+def test_what_writes_several_times_waits_for_another_process_once_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.storage.database.TOLD_AFTER", 0.01)
+    database = Database(tmp_path)
+    told: list[int] = []
+    database.waiting = lambda: told.append(timeout(database))
+    rival = sqlite3.connect(tmp_path / "steward.db", isolation_level=None)
+    rival.execute("BEGIN IMMEDIATE")
+    waits: list[int] = []
+    for seconds in (0.3, 20.0, 20.0):
+        monkeypatch.setattr("steward.storage.database.BUSY_SECONDS", seconds)
+        with pytest.raises(StorageError, match="locked by another process"):
+            with database.write():
+                pass
+        waits.append(timeout(database))
+    assert told == [10] and waits == [290, 100, 100]
+    with database.read() as cursor:
+        assert cursor.execute("SELECT 1").fetchone()[0] == 1
+    rival.execute("ROLLBACK")
+    with database.write() as cursor:
+        assert cursor.execute("SELECT 1").fetchone()[0] == 1
+    rival.close()
+    database.close()
+
+
+def timeout(database: Database) -> int:
+    """Milliseconds that a write waited for at most when it was last tried."""
+    return database._connection.execute("PRAGMA busy_timeout").fetchone()[0]  # pyright: ignore[reportPrivateUsage]
+
+
 def test_a_state_directory_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("in the way")
     with pytest.raises(StorageError, match="STEWARD_STATE_DIR"):

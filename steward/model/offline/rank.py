@@ -118,8 +118,10 @@ def _value(hit: Hit, weights: dict[str, float], covered: set[str]) -> float:
     name = (defined(hit.path, hit.text) or (match[1] if match is not None else "")).lower()
     if any(key in name for key in weights):
         value *= 3.0 if match is None else 2.0
-        if name.strip("_") in weights:
-            value *= 1.6
+        if name in weights:
+            value *= 2.4
+        elif name.strip("_") in weights:
+            value *= 1.4
     return value
 
 
