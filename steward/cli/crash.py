@@ -18,15 +18,16 @@ KEPT = 20
 def report(error: BaseException) -> str:
     """Keep the traceback and word it for a person in one sentence."""
     from steward.cli.house import state_directory
+    from steward.confine.own import perhaps_why
 
-    name = type(error).__name__
+    name, why = type(error).__name__, perhaps_why(error)
     try:
         folder = state_directory() / "crashes"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = _write(folder, error)
     except Exception:
-        return f"Something inside the steward went wrong ({name}), and no report of it could be kept."
-    return f"Something inside the steward went wrong ({name}); the report is {short(file)}."
+        return f"Something inside the steward went wrong ({name}), and no report of it could be kept.{why}"
+    return f"Something inside the steward went wrong ({name}); the report is {short(file)}.{why}"
 
 
 def short(path: Path) -> str:

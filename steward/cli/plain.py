@@ -211,9 +211,7 @@ class Plain:
             case "apply-change":
                 self._apply(argument or None)
             case "discard-change":
-                change, _, reason = argument.partition(" ")
-                gone = run(steward.discard_change(change or run(steward.review(None)).proposal.id, reason))
-                output.say(f"{gone.id} discarded.")
+                self._discard(argument)
             case "undo-change":
                 self._undo(argument or None)
             case "rebase-change":
@@ -274,6 +272,18 @@ class Plain:
         output.say(f"{done.id} applied: {output.listed(done.paths)}.")
         for warning in done.warnings:
             output.say(f"Warning: {warning}")
+
+    def _discard(self, argument: str) -> None:
+        named, _, reason = argument.partition(" ")
+        proposal = self._run(self._steward.review(named or None)).proposal
+        if proposal.status != "pending":
+            raise WrongStatus(proposal.id, proposal.status, "discarded")
+        question = f"\nType discard to set {proposal.id} aside, anything else to leave it: "
+        if not confirm.asked_for("discard", question):
+            output.say(f"{proposal.id} stays pending.")
+            return
+        gone = self._run(self._steward.discard_change(proposal.id, reason))
+        output.say(f"{gone.id} discarded.")
 
     def _undo(self, change: str | None) -> None:
         named = change or "the change applied last"

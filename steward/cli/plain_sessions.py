@@ -257,6 +257,19 @@ class Sessions:
             if used.cost is not None:
                 facts.append(f"${used.cost:.4f}")
             output.say(f"{name}: {', '.join(facts) or 'the provider said nothing'}.")
+        if view.bounds is None:
+            return
+        budget, rounds = view.bounds.budget, output.plural(view.bounds.rounds, "round")
+        for name, first, tokens, cost in (
+            ("A turn", (rounds,), budget.turn_tokens, budget.turn_cost),
+            ("A session", (), budget.session_tokens, budget.session_cost),
+        ):
+            limits = (
+                *first,
+                *((f"{tokens:,} tokens",) if tokens else ()),
+                *((f"${cost:.4f}",) if cost else ()),
+            )
+            output.say(f"{name} may have {', '.join(limits)} at most." if limits else f"{name} has no limit.")
 
     # Another agent
 

@@ -66,6 +66,7 @@ def before_screen(options: Options, start: Path | None) -> bool:
         if view is None:
             return True
         output.say(listed(view, numbered=True))
+        output.say("\nThe model would be told what these texts say. Nothing of them has been used so far.")
         one = f"[1-{min(len(view.items), 9)}] read one  " if len(view.items) > 1 else ""
         while True:
             output.say(f"\n[t] trust these texts  {one}[r] read them  [Enter] go on without them  [q] leave")
@@ -120,7 +121,7 @@ def listed(view: TrustView, *, reading: bool = False, numbered: bool = False) ->
         rows += [f"{line(item.path)} {warning}." for warning in item.warnings]
     if view.incomplete:
         rows.append("There are more documents than were looked for; each is asked about when it is met.")
-    rows += [f"{line(path)} was trusted and is gone." for _, path in view.gone]
+    rows += [f"{line(path)} was trusted and is not loaded any more." for _, path in view.gone]
     if reading or any(item.state == "changed" for item in view.items):
         for item in view.pending if not reading else view.items:
             if item.difference or (reading and item.kind != "url"):
@@ -129,10 +130,13 @@ def listed(view: TrustView, *, reading: bool = False, numbered: bool = False) ->
 
 
 def read(item: TrustItem) -> str:
-    """One text in full, or how it differs from what was accepted; and what a reader may overlook in it."""
+    """One text in full, or how it differs from what was accepted; and what a reader may overlook in it.
+
+    Each of its lines is set off, so that none can pass for a heading or a question of ours.
+    """
     warnings = [f"It {warning}." for warning in item.warnings]
-    body = visible(item.difference or item.text, keep="\n\t").rstrip("\n")
-    return "\n".join([f"== {line(item.path)}", *warnings, body])
+    body = visible(item.difference or item.text, keep="\n\t").rstrip("\n").split("\n")
+    return "\n".join([f"== {line(item.path)}", *warnings, *(f"| {row}".rstrip() for row in body)])
 
 
 def _size(item: TrustItem) -> str:

@@ -150,7 +150,7 @@ class Limits(Section):
     rounds: Annotated[int, Range(ge=1, le=1_000)] = 25
     """Model calls of one turn."""
     turn_seconds: Seconds = 600.0
-    """Seconds of one turn; four times that for a server on this machine."""
+    """Seconds of one turn; clocks.local_factor times that for a server on this machine."""
     turn_tokens: Annotated[int, Range(ge=0, le=1_000_000_000)] = 0
     """Tokens of one turn, sent and received; 0 for no limit."""
     turn_cost: Annotated[float, Range(ge=0, le=1_000_000)] = 0.0
@@ -172,7 +172,7 @@ class Clocks(Section):
     gap: Seconds = 60.0
     """Between two pieces of the answer; keep-alive comments do not count."""
     local_factor: Annotated[float, Range(ge=1, le=1_000)] = 4.0
-    """How many times as long a server on this machine may take, for first_token and gap."""
+    """How many times as long a server on this machine may take, for first_token, gap and the whole turn."""
     retries: Annotated[int, Range(ge=0, le=3)] = 3
     """How often a call is made again while nothing of the answer has come."""
 

@@ -47,15 +47,15 @@ def fork(worker: Callable[[], Worker], *, programs: bool) -> socket.socket:
     if os.fork() == 0:
         try:
             ours.close()
-            Helper(theirs, worker, programs=programs).serve()
+            Porter(theirs, worker, programs=programs).serve()
         finally:
             os._exit(0)
     theirs.close()
     return ours
 
 
-class Helper:
-    """The helper's side."""
+class Porter:
+    """Serves at the door, on the helper's side."""
 
     def __init__(self, door: socket.socket, worker: Callable[[], Worker], *, programs: bool) -> None:
         self._door = door

@@ -104,6 +104,11 @@ class Ruleset:
             os.close(place)
 
 
+def restricted() -> bool:
+    """Whether this thread can gain no privileges any more, as one that is held cannot."""
+    return sys.platform.startswith("linux") and _libc().prctl(39, 0, 0, 0, 0) == 1
+
+
 def threads() -> int:
     """How many threads of this process there are, native ones among them; 0 when that is not known."""
     with suppress(OSError):

@@ -12,6 +12,13 @@ from pathlib import Path
 import steward
 
 _FOLDERS = frozenset({"site-packages", "dist-packages", "lib-dynload"})
+_INSTALLED = (".dist-info", ".egg-info")
+"""Beside packages that an installer has put into a folder of another name, as ``pip install --target`` does."""
+_NEEDED = (
+    "acp", "click", "jsonschema", "keyring", "litellm", "markdown_it", "openai", "opentelemetry", "platformdirs",
+    "pydantic", "pygments", "regex", "rapidfuzz", "rich", "textual", "unidiff", "watchdog", "yaml",
+)  # fmt: skip
+"""Packages that may be imported late, and lie in a folder of sources where somebody works on one of them."""
 
 
 def libraries() -> Iterator[Path]:
@@ -21,9 +28,7 @@ def libraries() -> Iterator[Path]:
         for name in ("lib", "lib64", "share", "pyvenv.cfg"):
             yield Path(prefix) / name
     for entry in {*sys.path, site.getusersitepackages()}:
-        if Path(entry).name in _FOLDERS or entry.endswith(".zip"):
-            yield Path(entry)
-            yield from _linked(Path(entry))
+        yield from _packages(Path(entry))
     for name in ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/nix/store",
                  "/etc/localtime", "/etc/ld.so.cache", "/proc/self", "/dev/urandom", "/dev/random"):  # fmt: skip
         yield Path(name)
@@ -39,6 +44,25 @@ def imported(known: Iterable[Path]) -> Iterator[Path]:
         place = os.path.realpath(file)
         if not place.startswith(folders):
             yield Path(place).parent if Path(place).name.startswith("__init__.") else Path(place)
+
+
+def _packages(entry: Path) -> Iterator[Path]:
+    """What of an entry of the module path is read: a folder of installed packages whole, of another only packages."""
+    if not entry.is_absolute():
+        return
+    if entry.name in _FOLDERS or entry.suffix in (".zip", ".pyz", ".pex", ".whl") or _is_installed(entry):
+        yield entry
+        yield from _linked(entry)
+        return
+    for name in _NEEDED:
+        if (entry / name / "__init__.py").is_file():
+            yield (entry / name).resolve()
+
+
+def _is_installed(entry: Path) -> bool:
+    with suppress(OSError), os.scandir(entry) as names:
+        return any(name.name.endswith(_INSTALLED) for name in names)
+    return False
 
 
 def _linked(packages: Path) -> Iterator[Path]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from steward.confine.landlock import OWN, READ, RUN, USE, Grant, Ruleset, threads
+from steward.confine.landlock import OWN, READ, RUN, USE, Grant, Ruleset, restricted, threads
 from steward.confine.libraries import imported, libraries
 from steward.confine.programs import loader_of
 from steward.confine.seccomp import no_sockets
@@ -74,3 +74,10 @@ def hold(grants: Iterable[Grant], *, files: bool = True) -> Held:
     except OSError:
         return Held()
     return Held(files, True, no_sockets(), rules.version >= 4, max(0, threads() - 1))
+
+
+def perhaps_why(error: BaseException) -> str:
+    """A sentence to add to a failure that the kernel's confinement may be the reason of; empty for any other."""
+    if not isinstance(error, PermissionError) or not restricted():
+        return ""
+    return " Should its confinement be why: STEWARD_CONFINE=false starts it without."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from steward.agents_md import Document, LimitReached, Resolution, Resolver, over
 from steward.prompts.delivery import (
     CHARACTERS_A_TOKEN,
     Delivery,
+    Redacted,
     Room,
     changed_text,
     fact,
@@ -20,6 +21,8 @@ from steward.prompts.delivery import (
     in_effect_line,
     in_effect_names,
     opening_text,
+    redacted,
+    redacted_notice,
     refusal_lines,
     share_notice,
     skipped_notices,
@@ -45,9 +48,16 @@ class Briefing:
     """
 
     def __init__(
-        self, resolver: Resolver, secret: str, mode: Mode = "append", window: int | None = None
+        self,
+        resolver: Resolver,
+        secret: str,
+        mode: Mode = "append",
+        window: int | None = None,
+        clean: Callable[[Document], str] | None = None,
     ) -> None:
+        """``clean`` gives a document's text as the model may see it; its digest stays that of the file."""
         self.resolver = resolver
+        self._clean = clean
         self.mode: Mode = mode
         self.tag = "instructions-" + hashlib.sha256(f"instructions:{secret}".encode()).hexdigest()[:12]
         """The name of the envelopes; it is the same in every conversation of a workspace."""
@@ -77,7 +87,7 @@ class Briefing:
         self._left_out.clear()
         self._said.clear()
         documents, left_out = self._room().fit(
-            self._sound(resolution.documents), self._cost, closest=self._closest
+            self._cleaned(self._sound(resolution.documents)), self._cost, closest=self._closest
         )
         self._take(documents, left_out)
         self._in_effect = tuple(document.path for document in documents)
@@ -291,7 +301,7 @@ class Briefing:
             for document in self._sound(_merged(resolutions))
             if not self._knows(document) and self._left_out.get(document.path) != document.sha256
         ]
-        documents, left_out = self._room().fit(new, self._cost, closest=self._closest)
+        documents, left_out = self._room().fit(self._cleaned(new), self._cost, closest=self._closest)
         earlier = {d.path: self._given[d.path].sha256 for d in documents if d.path in self._given}
         withdrawn = self._withdrawn(resolutions)
         for document in (*withdrawn, *left_out):
@@ -342,6 +352,10 @@ class Briefing:
                 sound.append(document)
         return sound
 
+    def _cleaned(self, documents: Sequence[Document]) -> Sequence[Document]:
+        clean = self._clean
+        return documents if clean is None else [redacted(document, clean(document)) for document in documents]
+
     def _forged(self, resolutions: Iterable[Resolution]) -> list[Document]:
         """Documents that hold the tag of the envelopes."""
         return [d for resolution in resolutions for d in resolution.documents if self.tag in d.text]
@@ -390,6 +404,8 @@ class Briefing:
             said += self._once(notice, notice)
         for document in documents:
             said += self._once(f"hidden {document.path} {document.sha256}", hidden_notice(document))
+            if isinstance(document, Redacted):
+                said += self._once(f"redacted {document.path}", redacted_notice(document))
             if document.kind == "override" and f"override {document.path}" not in self._told:
                 self._told.add(f"override {document.path}")
                 notice = override_notice(self.resolver.root, document.path)

@@ -47,6 +47,26 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
+class Redacted(Document):
+    """A document of which the model is not shown all: its text is what travels, its digest that of the file."""
+
+
+def redacted(document: Document, text: str) -> Document:
+    """The document with ``text`` in place of its own; itself where they are the same."""
+    if text == document.text:
+        return document
+    return Redacted(
+        document.path, document.scope, document.kind, text, document.bytes, len(text), document.sha256,
+        document.device, document.inode,
+    )  # fmt: skip
+
+
+def redacted_notice(document: Redacted) -> str:
+    """Tells the person that a key in a document is kept back."""
+    return f"{line(document.path)} holds what looks like a key; the model is shown [redacted …] in its place."
+
+
+@dataclass(frozen=True, slots=True)
 class Room:
     """How many tokens documents may still take; ``None`` when the window is not known."""
 

@@ -11,6 +11,7 @@ from steward.skills.diagnostic import Diagnostic, note
 from steward.skills.discover import NAMES
 from steward.skills.references import odd_references
 from steward.skills.skill import Broken, Skill, read_skill
+from steward.visible import line
 
 MAX_FOLDERS = 20_000
 _PASSED = frozenset({"node_modules", "__pycache__"})
@@ -60,7 +61,7 @@ def check(directory: Path) -> Checked:
     def unread(error: OSError) -> None:
         place = Path(os.fsdecode(error.filename or ""))
         shown = place.relative_to(top).as_posix() if place.is_relative_to(top) else place.name
-        notes.append(f"{shown} cannot be read.")
+        notes.append(f"{line(shown)} cannot be read.")
 
     for current, folders, files in os.walk(top, onerror=unread, followlinks=False):
         looked += 1
@@ -73,12 +74,13 @@ def check(directory: Path) -> Checked:
         if file is None:
             near = sorted(name for name in files if name.lower() in ("skill.md", "skills.md"))
             notes += [
-                f"{(below / name).as_posix()} is not read; the file must be called SKILL.md." for name in near
+                f"{line((below / name).as_posix())} is not read; the file must be called SKILL.md."
+                for name in near
             ]
             folders[:] = sorted(n for n in folders if n not in _PASSED and (n[0] != "." or n in _ENTERED))
             continue
         folders.clear()
-        shown = below.as_posix() if below.parts else top.name
+        shown = line(below.as_posix() if below.parts else top.name)
         skill = read_skill(
             container,
             Place(top, below.parts),

@@ -12,6 +12,7 @@ from steward.skills.catalog import Catalog, Shadow
 from steward.skills.contain import Leaves, NotRegular, Place
 from steward.skills.places import Places, Root
 from steward.skills.skill import Broken, Mark, Skill, mark_at, mark_of, read_skill
+from steward.visible import line
 
 NAMES = ("SKILL.md", "skill.md")
 _PASSED = frozenset({"node_modules", "__pycache__"})
@@ -164,5 +165,5 @@ class _Search:
 
 
 def _safe(name: str) -> str:
-    """A file name that can be shown: bytes that are no text become U+FFFD."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """A file name that can be shown in one line: bytes that are no text become U+FFFD, hidden characters are drawn."""
+    return line(name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))

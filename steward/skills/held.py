@@ -62,14 +62,19 @@ class Held:
 
     def settle(self, texts: Iterable[str]) -> None:
         """Forget what none of these messages holds: a turn was cut off before it got there, or was forked before."""
+        found = self.standing(texts)
+        for name in [name for name in self._copies if name not in found]:
+            del self._copies[name]
+
+    def standing(self, texts: Iterable[str]) -> frozenset[str]:
+        """Names of the skills whose copy one of these messages holds."""
         missing = dict(self._copies)
         for text in texts:
             for name in [name for name, copy in missing.items() if opening(name, copy.digest) in text]:
                 del missing[name]
             if not missing:
-                return
-        for name in missing:
-            del self._copies[name]
+                break
+        return frozenset(self._copies) - frozenset(missing)
 
     def dump(self, without: Iterable[str] = ()) -> JsonObject:
         """What a stored session needs to know; ``without`` are names that no stored message holds yet."""

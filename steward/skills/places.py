@@ -9,6 +9,7 @@ from pathlib import Path
 
 from steward.skills.contain import Container, Place
 from steward.skills.skill import Source
+from steward.visible import line
 
 FOLDERS = ((".agents", "skills"), (".steward", "skills"), (".claude", "skills"))
 """Below a directory of the repository, in the order in which they win."""
@@ -130,10 +131,10 @@ class Places:
         return source != "project" or self.accepts is None or self.accepts(location, digest)
 
     def shown(self, place: Place) -> str:
-        """A place of the repository relative to the workspace, ``../`` above it."""
+        """A place of the repository relative to the workspace, ``../`` above it; what is hidden in it is drawn."""
         path = place.path
         if path.is_relative_to(self.root):
-            return path.relative_to(self.root).as_posix()
+            return line(path.relative_to(self.root).as_posix())
         up = len(self.root.relative_to(self.top).parts)
         common = 0
         for mine, theirs in zip(self.root.parts, path.parts, strict=False):
@@ -141,7 +142,7 @@ class Places:
                 break
             common += 1
         up = len(self.root.parts) - common
-        return "/".join([*[".."] * up, *path.parts[common:]])
+        return line("/".join([*[".."] * up, *path.parts[common:]]))
 
     def readable(self, place: Place) -> str | None:
         """The place as ``readFile`` takes it, when it lies inside the workspace."""

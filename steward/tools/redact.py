@@ -147,6 +147,8 @@ def _shape(match: re.Match[str]) -> str:
     name = next(_SHAPES[n][0] for n in range(len(_SHAPES)) if match[f"s{n}"] is not None)
     if match[0].startswith(("sk-", "xai", "pplx", "nvapi", "r8", "fw")) and _entropy(match[0]) < 3.6:
         return match[0]
+    if name == "model key" and len(re.findall("[_-]", match[0])) > 4 and not _by_chance(match[0]):
+        return match[0]  # a name put together of words, which begins like a key
     return f"[redacted {name}]"
 
 

@@ -215,11 +215,15 @@ class SkillTool:
         self._waiting[skill.name] = result.text
         return result.text
 
-    async def carried(self) -> str:
-        """The instructions of all loaded skills once more, to be kept when a conversation is compacted."""
+    async def carried(self, standing: Iterable[str] = ()) -> str:
+        """The instructions of all loaded skills once more, to be kept when a conversation is compacted.
+
+        ``standing`` are the texts of the messages that go on: what stands in one of them already is left out.
+        """
         texts: list[str] = []
+        stand = self._held.standing(standing)
         for name in self.loaded:
-            if name in self._waiting:
+            if name in self._waiting or name in stand:
                 continue
             skill = self.catalog.find(name)
             try:

@@ -644,3 +644,17 @@ def test_each_request_begins_with_the_one_before_whatever_happens_on_disk(reposi
     assert told.count("deep rules") == 1
     assert told.count("second rules") == 1
     assert re.findall(r'withdrawn="([^"]+)"', told) == ["second/AGENTS.md"]
+
+
+def test_what_is_cleaned_out_of_a_document_is_told_once_and_its_digest_stays_that_of_the_file() -> None:
+    text = "# Rules\nThe key is ABC.\n"
+    resolver = Repository({".git/HEAD": "x", "AGENTS.md": text, "a.py": ""}).briefing().resolver
+    briefing = Briefing(
+        resolver, SECRET, clean=lambda document: document.text.replace("ABC", "[redacted key]")
+    )
+    opening = briefing.opening(".")
+    assert "ABC" not in opening and "The key is [redacted key]." in opening
+    assert hashlib.sha256(text.encode()).hexdigest() in opening and briefing.opened is not None
+    assert any("AGENTS.md holds what looks like a key" in notice for notice in briefing.opened.notices)
+    assert briefing.reconcile([opening]) == () and briefing.missing("a.py") == ()
+    assert briefing.touch("a.py").text == ""

@@ -102,3 +102,46 @@ async def test_without_their_defences_each_key_would_be_told(tmp_path: Path) -> 
     assert text.count(SECRET) >= 8 and BODY in text
     for place in (f"TOKEN={SECRET}", f"password {SECRET}", f"_authToken={SECRET}", f'"{SECRET}"'):
         assert place in text
+
+
+INSTRUCTED = {
+    ".git/HEAD": "ref: refs/heads/main\n",
+    "AGENTS.md": f"# Rules\nLog in with {SECRET} first.\n",
+    "src/AGENTS.md": f"# Source rules\nToken: {SECRET}\n",
+    "src/app.py": "x = 1\n",
+}
+
+
+@pytest.mark.parametrize("refresh", ["append", "replace", "conversation"])
+async def test_no_instruction_document_gives_the_model_a_key_and_each_counts_as_told(
+    tmp_path: Path, refresh: Any
+) -> None:
+    settings = Settings.model_validate({"instructions": {"refresh": refresh}})
+    plant(tmp_path / "repository", INSTRUCTED)
+    change = {"calls": [patch("src/app.py", "1", "2")]}
+    replies: list[Any] = [change, change, {"text": "Done."}]
+    steward, gateway = steward_in(tmp_path / "repository", replies, settings=settings)
+    await steward.start()
+    events = await asked(steward, "Change it")
+    (made,) = only(events, ProposalMade)
+    assert {document.path for document in made.proposal.instructions} == {"AGENTS.md", "src/AGENTS.md"}
+    sent = "".join(request.messages for request in gateway.requests)
+    assert "Log in with [redacted GitHub token] first." in sent and "# Source rules" in sent
+    assert SECRET not in sent
+    assert "AGENTS.md holds what looks like a key; the model is shown [redacted …]" in str(events)
+    await steward.close()
+
+
+async def test_instruction_documents_are_opened_by_the_same_setting_as_files(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"tools": {"unredacted": ["/AGENTS.md"]}})
+    plant(tmp_path / "repository", INSTRUCTED)
+    steward, gateway = steward_in(
+        tmp_path / "repository",
+        [{"calls": [call("readFile", path="src/app.py")]}, {"text": "x"}],
+        settings=settings,
+    )
+    await steward.start()
+    await asked(steward, "Look")
+    sent = gateway.requests[-1].messages
+    assert f"Log in with {SECRET}" in sent and f"Token: {SECRET}" not in sent
+    await steward.close()

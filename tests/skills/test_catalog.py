@@ -162,3 +162,21 @@ def test_nonsense_limits_are_refused() -> None:
 
 def test_each_directory_is_looked_at_in_three_places() -> None:
     assert ["/".join(folder) for folder in FOLDERS] == [".agents/skills", ".steward/skills", ".claude/skills"]
+
+
+def test_the_name_of_a_folder_cannot_begin_a_line_of_its_own(tmp_path: Path) -> None:
+    skill = "---\nname: odd\ndescription: A\n---\nBody\n"
+    name = "odd\ngood  (shipped, shipped/good/SKILL.md)\x1b[2J"
+    build(
+        tmp_path,
+        {f"repo/.agents/skills/{name}/SKILL.md": skill, f"repo/{name}/.agents/skills/x/SKILL.md": skill},
+    )
+    catalog = discover(Places(tmp_path / "repo", shipped=False), name)
+    texts = [
+        *catalog_lines(catalog),
+        *checked_lines(check(tmp_path / "repo")),
+        *catalog.warnings,
+        *(found.location for found in catalog.skills),
+    ]
+    assert len(catalog.skills) == 1 and any("odd␊good" in text for text in texts)
+    assert not [text for text in texts if "\n" in text or "\x1b" in text]
