@@ -142,15 +142,15 @@ class PtyScreen:
         cursor = self._screen.cursor
         return self._screen.display[cursor.y][: cursor.x]
 
-    def wait_for(self, text: str, seconds: float = 30) -> str:
+    def wait_for(self, text: str, seconds: float = 60) -> str:
         """Read until ``text`` is on the screen and give the screen; ``NeverShown`` after ``seconds``."""
         return self.wait_until(lambda: self.shows(text), f"{text!r} to appear", seconds)
 
-    def wait_gone(self, text: str, seconds: float = 30) -> str:
+    def wait_gone(self, text: str, seconds: float = 60) -> str:
         """Read until ``text`` is no longer on the screen."""
         return self.wait_until(lambda: not self.shows(text), f"{text!r} to go", seconds)
 
-    def wait_until(self, true: Callable[[], bool], what: str = "", seconds: float = 30) -> str:
+    def wait_until(self, true: Callable[[], bool], what: str = "", seconds: float = 60) -> str:
         """Read until ``true()``; the program's end is the last chance."""
         end = time.monotonic() + seconds
         while not true():
@@ -180,7 +180,7 @@ class PtyScreen:
 
     # ---- the end
 
-    def wait_end(self, seconds: float = 30) -> int:
+    def wait_end(self, seconds: float = 60) -> int:
         """Read until the program ends and give its exit code (negative for a signal)."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

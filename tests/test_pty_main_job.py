@@ -30,7 +30,7 @@ def opened(place: Program, *arguments: str, columns: int = 110, lines: int = 34)
     with PtyScreen(
         command, cwd=place.directory, environment=place.environment, columns=columns, lines=lines
     ) as screen:
-        screen.wait_for("Instructions here: AGENTS.md")
+        screen.wait_for("count, please" if "--continue" in arguments else "Instructions here: AGENTS.md")
         yield screen
 
 

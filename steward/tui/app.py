@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -29,6 +28,7 @@ from steward.tui.palette import CommandProvider
 from steward.tui.panel.panel import SidePanel
 from steward.tui.prompt.box import PromptBox
 from steward.tui.prompt.completion import CompletionList
+from steward.tui.prompt.draft import Draft
 from steward.tui.prompt.prompt import Prompt
 from steward.tui.status import KeyBar, StatusLine
 from steward.tui.welcome import Facts, Welcome
@@ -158,6 +158,11 @@ class StewardApp(App[int]):
         return Feed(self.transcript)
 
     @cached_property
+    def draft(self) -> Draft:
+        """Keeps what is typed and not sent."""
+        return Draft(self.steward, self.prompt)
+
+    @cached_property
     def turns(self) -> Turns:
         """Asks the steward, one question after the other."""
         from steward.tui.turns import Turns
@@ -207,8 +212,7 @@ class StewardApp(App[int]):
         await self.deeds.sessions.begin()
         with suppress(StewardError):
             self.prompt.recall.load(await self.steward.history())
-            if (draft := await self.steward.draft()) and not self.prompt.text:
-                self.prompt.replace_all(draft)
+        await self.draft.bring_back()
         await self.deeds.look()
         if self._question:
             self.turns.ask(self._question)
@@ -263,6 +267,7 @@ class StewardApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self.keyboard.arrived(event.time)
+            self.draft.key(event)
         await super().on_event(event)
 
     def action_command(self, name: str) -> None:
@@ -288,15 +293,15 @@ class StewardApp(App[int]):
         if now - self._stopped < AGAIN:
             self.work(self.leave())
             return
-        if self._copy_selection():
-            return
         self._stopped = now
-        if self.turns.running:
+        if self._copy_selection():
+            pass
+        elif self.turns.running:
             self.turns.interrupt()
         elif self.deeds.sessions.beside.stop() or self.shell.stop():
             pass
         elif self.prompt.text:
-            self.prompt.replace_all("")
+            self.draft.clear()
         self.status.show(hint="ctrl+c again leaves")
         self.set_timer(AGAIN, lambda: self.status.show(hint=""))
 
@@ -314,8 +319,7 @@ class StewardApp(App[int]):
     async def leave(self, code: int = 0) -> None:
         """Keep what was typed and go."""
         self.shell.stop()
-        with suppress(StewardError, asyncio.TimeoutError):
-            await asyncio.wait_for(self.steward.keep_draft(self.prompt.text), 1.0)
+        await self.draft.leave(1.0, cleared=self._now() - self._stopped < AGAIN)
         self.exit(code)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
@@ -326,6 +330,7 @@ class StewardApp(App[int]):
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit_panel(event.size.width)
+        self.prompt.fit(event.size.height)
 
     def _fit_panel(self, width: int) -> None:
         panel, narrow = self.panel, width < NARROW
@@ -333,6 +338,7 @@ class StewardApp(App[int]):
             panel.fitted = True
             panel.set_class(narrow, "-over")
             panel.display = not narrow
+        panel.fit(width)
 
     def action_panel(self) -> None:
         """Show or hide the side panel."""
@@ -367,16 +373,15 @@ class StewardApp(App[int]):
     async def _remember(self, text: str) -> None:
         with suppress(StewardError):
             await self.steward.remember(text)
-            await self.steward.keep_draft(self.prompt.text)
+        await self.draft.keep()
 
     def on_text_area_changed(self) -> None:
-        if self._draft_timer is not None:
-            self._draft_timer.stop()
-        self._draft_timer = self.set_timer(0.7, lambda: self.work(self._keep_draft(), group="draft"))
+        if self._draft_timer is None:  # it is not put off by more keys: who types on and on has it kept too
+            self._draft_timer = self.set_timer(0.7, self._keep_draft)
 
-    async def _keep_draft(self) -> None:
-        with suppress(StewardError):
-            await self.steward.keep_draft(self.prompt.text)
+    def _keep_draft(self) -> None:
+        self._draft_timer = None
+        self.work(self.draft.keep(), group="draft")
 
     def on_prompt_wants(self, message: Prompt.Wants) -> None:
         self.run_worker(

@@ -280,7 +280,7 @@ class Deeds:
             match wanted.kind:
                 case "path":
                     if not steward.paths_listed:
-                        prompt.offer(wanted, [Choice(wanted.typed or ".", "the files are being listed…")])
+                        prompt.offer(wanted, [Choice("", "the files are being listed…")])
                     found = [Choice(path) for path in await steward.complete_path(wanted.typed)]
                 case "change":
                     views = await steward.changes(True)

@@ -19,6 +19,8 @@ class Keyboard:
         self.now = now
         self._last = float("-inf")
         self._before = float("-inf")
+        self.first = float("inf")
+        """The first arrival since ``expect``."""
         self.doubtful = False
         """Whether keys came that meant nothing where they were pressed: somebody may be typing for another window."""
 
@@ -26,6 +28,16 @@ class Keyboard:
         """A key or a paste came. ``sent`` is when the terminal gave it, which may be before it could be handled."""
         moment = self.now() if sent is None else min(sent, self.now())
         self._before, self._last = self._last, max(moment, self._last)
+        self.first = min(self.first, self._last)
+
+    @property
+    def pause(self) -> float:
+        """Seconds between the last two arrivals."""
+        return self._last - self._before
+
+    def expect(self) -> None:
+        """Note the next arrival."""
+        self.first = float("inf")
 
     def stray(self) -> None:
         """The last key meant nothing."""
@@ -37,8 +49,8 @@ class Keyboard:
 
     def steady(self) -> bool:
         """Whether the last key came as from a hand: not as fast as a terminal that gives a paste as keys."""
-        return self._last - self._before >= PASTE
+        return self.pause >= PASTE
 
     def deliberate(self, drawn: float | None) -> bool:
         """Whether the key being handled may decide about something drawn at ``drawn`` (``None``: not yet)."""
-        return drawn is not None and self._last - drawn >= QUIET and self._last - self._before >= QUIET
+        return drawn is not None and self._last - drawn >= QUIET and self.pause >= QUIET

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from steward.errors import StewardError
+from steward.tui import terminal
 from steward.tui.app import StewardApp
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Shown(StewardApp):
 
 def show(steward: Steward, settings: Settings | None, question: str, outside: Outside | None = None) -> int:
     """Run the application on the terminal; see ``steward.tui.run``."""
+    terminal.install()
     app = Shown(steward, settings, question=question, outside=outside)
 
     async def main() -> int:
@@ -57,7 +59,11 @@ def show(steward: Steward, settings: Settings | None, question: str, outside: Ou
         app.failed = app.failed or error
         code = 1
     if app.failed is not None:
-        kind = type(app.failed).__name__
-        sys.stderr.write(f"The screen failed ({kind}); nothing was written, and the conversation is kept.\n")
+        from steward.confine.own import perhaps_why
+
+        kind, why = type(app.failed).__name__, perhaps_why(app.failed)
+        sys.stderr.write(
+            f"The screen failed ({kind}); nothing was written, and the conversation is kept.{why}\n"
+        )
         return 1
     return code

@@ -91,9 +91,11 @@ def ended(event: TurnEnded) -> tuple[str, str]:
         case "round-limit":
             return f"Stopped after {count(event.rounds, 'round')}, the limit of one turn · {facts}", "warning"
         case "budget":
-            return f"Stopped: the budget of the turn is spent · {facts}", "warning"
+            why = plain(event.error).rstrip(".") or "Stopped: the budget of the turn is spent"
+            return f"{why} · {facts}", "warning"
         case "loop":
-            return f"Stopped: the model repeated the same calls · {facts}", "warning"
+            why = plain(event.error).rstrip(".") or "Stopped: the model repeated itself"
+            return f"{why} · {facts}", "warning"
 
 
 def applied(change: str, paths: tuple[str, ...], warnings: tuple[str, ...], verb: str = "applied") -> str:

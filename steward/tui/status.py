@@ -106,7 +106,7 @@ class StatusLine(Widget, can_focus=False):
         if now.hint:
             return [Segment(f" {now.hint} ", looks.warning)]
         if now.trust:
-            shown = {"changed": "changed since trusted"}.get(now.trust, now.trust)
+            shown = {"changed": "changed since trusted", "new": "new since trusted"}.get(now.trust, now.trust)
             line.append(Segment(f" {shown}: /trust ", looks.warning))
         if now.pending:
             stale = f", {now.stale} stale" if now.stale else ""

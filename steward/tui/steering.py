@@ -85,6 +85,7 @@ class SteeringDeeds:
         await app.steward.accept_trust(digests)
         fresh = [item for item in view.pending if f"{item.kind}:{item.path}" in digests]
         later = begun and any(item.kind == "configuration" for item in fresh)
-        when = "They count from the next path on." if begun else "They count from now on."
+        count = "It counts" if len(fresh) == 1 else "They count"
+        when = f"{count} from the next path on." if begun else f"{count} from now on."
         more = " The repository's configuration counts at the next start." if later else ""
         app.feed.say(f"{sentences.count(len(fresh), 'text')} trusted. {when}{more}", "done")

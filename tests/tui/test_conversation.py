@@ -21,6 +21,7 @@ from steward.events import (
 )
 from steward.tui.app import StewardApp
 from steward.tui.conversation.tool_block import ToolBlock
+from steward.tui.sentences import ended
 from tests.tui.fake_steward import FakeSteward, answer, modify, proposal
 from tests.tui.looking import ask, begun, rows, seen, typed, until, until_seen
 
@@ -354,6 +355,9 @@ async def test_selecting_and_copying_takes_the_text_of_the_transcript() -> None:
         await pilot.mouse_up(offset=(15, y + 2))
         await pilot.press("ctrl+c")
         assert "first words" in app.clipboard and "second" in app.clipboard
+        assert app.prompt.has_focus
+        await typed(pilot, "next")
+        assert app.prompt.text == "next"
 
 
 def test_a_headline_names_what_a_call_is_about() -> None:
@@ -365,3 +369,10 @@ def test_a_headline_names_what_a_call_is_about() -> None:
     assert headline_of("other", "not json") == "arguments=not json"
     assert "\x1b" not in headline_of("readFile", '{"path": "a\\u001b]52;c;x"}')
     assert ToolBlock("x").estimate(80) == 1
+
+
+def test_the_end_of_a_turn_says_why_it_was_stopped() -> None:
+    spent = Usage()
+    why = "Stopped: the model kept repeating the same words."
+    assert ended(TurnEnded("loop", 1, spent, 1.0, why))[0] == f"{why[:-1]} · 1.0 s · 1 round"
+    assert ended(TurnEnded("budget", 1, spent, 1.0))[0].startswith("Stopped: the budget of the turn is spent")

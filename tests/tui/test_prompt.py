@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from textual import events
 
 from steward.service.commands import COMMANDS, Command, find
 from steward.tui.app import StewardApp
 from steward.tui.prompt.completion import wanted
+from steward.tui.prompt.draft import Draft
 from steward.tui.prompt.recall import Recall
 from steward.tui.review.screen import ReviewScreen
 from steward.tui.slash import Given, Unknown, parse
+from steward.tui.terminal import TerminalParser
 from tests.tui.fake_steward import FakeSteward, modify, proposal
 from tests.tui.looking import begun, seen, typed, until, until_seen
 
@@ -170,6 +174,107 @@ async def test_the_draft_is_kept_and_comes_back() -> None:
     assert fake.kept_draft == "half a thou␛ght!?"
 
 
+async def test_what_is_typed_before_the_draft_is_read_stands_below_it_and_nothing_is_lost() -> None:
+    fake = FakeSteward()
+    fake.kept_draft = "half a thought"
+    read = asyncio.Event()
+
+    async def slow() -> str:
+        await read.wait()
+        return "half a thought"
+
+    fake.draft = slow
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.prompt.has_focus)
+        await typed(pilot, "new")
+        await app.draft.keep()
+        assert fake.kept_draft == "half a thought"
+        late = events.Key("x", "x")
+        read.set()
+        await until(pilot, lambda: app.prompt.text == "half a thought\nnew")
+        app.post_message(late)
+        await until(pilot, lambda: app.prompt.text == "half a thought\nnew\nx")
+        await pilot.press("y")
+        assert app.prompt.text == "half a thought\nnew\nxy"
+
+
+async def test_who_leaves_before_the_draft_is_read_keeps_both() -> None:
+    fake = FakeSteward()
+    fake.kept_draft = "half a thought"
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        draft = Draft(fake.as_steward(), app.prompt)
+        app.prompt.replace_all("new")
+        fake.kept_draft = "half a thought"
+        await draft.leave(1, cleared=False)
+        assert fake.kept_draft == "half a thought\nnew"
+
+
+async def test_ctrl_c_twice_leaves_and_keeps_what_the_first_one_cleared() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "half a thought")
+        await pilot.press("ctrl+c")
+        assert app.prompt.text == ""
+        await pilot.press("up")
+        assert app.prompt.text == "half a thought"
+        await pilot.press("down", "ctrl+c")
+        await until(pilot, lambda: app._exit)  # pyright: ignore[reportPrivateUsage]
+    assert fake.kept_draft == "half a thought"
+
+
+async def test_the_draft_is_kept_while_somebody_types_without_a_pause() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        for _ in range(2_000):
+            if fake.kept_draft:
+                break
+            await pilot.press("a")
+            await asyncio.sleep(0.02)
+        assert set(fake.kept_draft) == {"a"}
+
+
+async def test_what_was_deleted_comes_back_with_undo() -> None:
+    app = StewardApp(FakeSteward().as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "half a thought")
+        await pilot.press("ctrl+u")
+        assert app.prompt.text == ""
+        (key,) = TerminalParser().feed("\x1f")
+        app.post_message(key)
+        await until(pilot, lambda: app.prompt.text == "half a thought")
+
+
+async def test_a_second_ctrl_c_leaves_also_when_the_first_has_copied() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "words")
+        await pilot.press("shift+home", "ctrl+c")
+        assert app.clipboard == "words" and app.prompt.text == "words"
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: app._exit)  # pyright: ignore[reportPrivateUsage]
+    assert fake.kept_draft == "words"
+
+
+@pytest.mark.parametrize("size", [(40, 12), (100, 30), (100, 60)])
+async def test_the_end_of_a_long_paste_is_in_sight(size: tuple[int, int]) -> None:
+    app = StewardApp(FakeSteward().as_steward())
+    async with app.run_test(size=size) as pilot:
+        await begun(pilot)
+        app.post_message(events.Paste("\n".join(f"line {n}" for n in range(1000))))
+        await until_seen(pilot, "line 999")
+        assert "ready" in seen(app)
+
+
 async def test_apply_change_as_a_command_opens_the_review_and_never_applies_by_itself() -> None:
     fake = FakeSteward()
     fake.put(proposal(1, modify("a.py", "a\n", "b\n")))
@@ -203,7 +308,7 @@ async def test_every_declared_command_works_as_a_slash_command() -> None:
             await until(pilot, lambda: fake.remembered == ["/" + command.name])  # noqa: B023
             await pilot.pause(0.05)
             assert "failed inside" not in seen(app), command.name
-            if command.name not in ("new", "rename", "copy", "export", "attach", "filter"):
+            if command.name not in ("new", "rename", "copy", "export", "attach", "filter", "init"):
                 assert len(app.screen_stack) > 1, command.name
 
 
@@ -252,6 +357,20 @@ async def test_a_narrow_screen_hides_the_panel_and_ctrl_b_lays_it_over() -> None
         await until(pilot, lambda: "Context" not in seen(app))
         await pilot.resize_terminal(120, 30)
         await until_seen(pilot, "Context")
+
+
+async def test_a_panel_made_wide_leaves_room_for_the_conversation_on_a_smaller_screen() -> None:
+    app = StewardApp(FakeSteward().as_steward())
+    async with app.run_test(size=(170, 30)) as pilot:
+        await begun(pilot)
+        before = app.panel.outer_size.width
+        await pilot.press(*["f8"] * 12)
+        await until(pilot, lambda: app.panel.outer_size.width == before + 48)
+        await pilot.resize_terminal(95, 30)
+        await until(pilot, lambda: 0 < app.panel.outer_size.width < 80)
+        assert app.transcript.outer_size.width >= 20
+        await pilot.resize_terminal(170, 30)
+        await until(pilot, lambda: app.panel.outer_size.width == before + 48)
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (300, 100)])

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from steward.events import ChangesMoved
 from steward.proposals import FileChange
 from steward.tui.app import StewardApp
-from steward.tui.review.confirm import Confirm
+from steward.tui.review.confirm import SETTLE, Confirm, settle
 from steward.tui.review.diff_view import DiffView
 from steward.tui.review.rows import CodeRow, FileRow, HunkRow
 from steward.tui.review.screen import ReviewScreen
@@ -152,6 +152,11 @@ async def test_a_key_right_after_the_answer_stops_it(key: str, monkeypatch: pyte
         assert _confirm(app).deed is None and fake.applied == []
 
 
+def test_who_types_slowly_is_given_more_time_to_go_on_typing() -> None:
+    assert settle(0.3) == settle(5) == SETTLE
+    assert settle(1.0) > 1.0
+
+
 async def test_after_keys_that_mean_nothing_a_decision_takes_its_key_twice() -> None:
     clock = Clock()
     fake, app = _with_change(clock)
@@ -277,10 +282,31 @@ async def test_discarding_asks_for_the_reason() -> None:
         clock.pass_(1)
         await pilot.press("d")
         await until_seen(pilot, "Why discard change-001?")
+        clock.pass_(1)
         await typed(pilot, "not needed")
         await pilot.press("enter")
         await until(pilot, lambda: fake.discarded == [("change-001", "not needed")])
         await until_seen(pilot, "change-001 discarded: not needed")
+
+
+async def test_a_sentence_typed_for_another_window_discards_nothing() -> None:
+    clock = Clock()
+    fake, app = _with_change(clock)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        clock.pass_(1)
+        keys = ["d", "o", "space", "t", "h", "i", "s", "enter"]
+        for key in keys:
+            await pilot.press(key)
+            clock.pass_(0.4)
+        await until_seen(pilot, "enter once more discards")
+        await pilot.press("a", "enter")
+        await pilot.pause(0.05)
+        assert fake.discarded == []
+        clock.pass_(1)
+        await pilot.press("enter")
+        await until(pilot, lambda: fake.discarded == [("change-001", "o thisa")])
 
 
 async def test_escape_from_the_reason_keeps_the_change() -> None:

@@ -189,6 +189,25 @@ async def test_comments_stand_below_their_lines_and_go_as_one_question() -> None
         assert "❝" not in seen(app)
 
 
+async def test_who_decides_with_comments_unsent_is_told_that_they_will_be_forgotten() -> None:
+    _, app, clock = _app()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        _to(app, "line five")
+        await pilot.press("c")
+        await typed(pilot, "why?")
+        await pilot.press("enter")
+        await until_seen(pilot, "❝")
+        clock.pass_(2)
+        await pilot.press("a")
+        await until_seen(pilot, "1 unsent comment will be forgotten; s sends first.")
+        await pilot.press("escape")
+        clock.pass_(2)
+        await pilot.press("d")
+        await until_seen(pilot, "1 unsent comment will be forgotten.")
+
+
 async def test_a_comment_is_changed_and_taken_away_on_its_row() -> None:
     fake, app, _ = _app()
     async with app.run_test(size=(110, 60)) as pilot:
@@ -224,6 +243,7 @@ async def test_what_changed_since_the_last_look_can_be_shown_and_applies_nothing
         fake.put(replace(made, files=(modify("src/a.txt", BASE, later),)))
         await reviewing(pilot)
         await until_seen(pilot, "i since")
+        _to(app, "line thirty")
         await pilot.press("i")
         await until_seen(pilot, "Only what changed since you looked at")
         shown = seen(app)
@@ -238,6 +258,8 @@ async def test_what_changed_since_the_last_look_can_be_shown_and_applies_nothing
         await pilot.press("i")
         await until_seen(pilot, "line thirty")
         assert "❝ line 30 · hm" in seen(app)
+        row = _view(app).rows[_view(app).cursor]
+        assert isinstance(row, CodeRow) and row.new is not None and row.new.text == "line thirty"
 
 
 async def test_the_persons_own_edit_is_shown_again_before_it_is_applied(

@@ -156,7 +156,9 @@ async def test_one_deliberate_key_decides(keys: tuple[str, ...], accepted: int, 
         await until(pilot, lambda: len(app.screen_stack) == 1)
         await until(pilot, lambda: (len(steward.accepted), len(steward.declined)) == (accepted, declined))
         if accepted:
-            await until_seen(pilot, "trusted. They count")
+            await until_seen(
+                pilot, "text trusted. It counts" if accepted == 1 else "3 texts trusted. They count"
+            )
 
 
 async def test_a_key_typed_ahead_decides_nothing() -> None:

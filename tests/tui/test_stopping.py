@@ -69,6 +69,7 @@ async def test_while_files_are_listed_that_is_said_and_typing_goes_on(
             await begun(pilot)
             await typed(pilot, "see @in")
             await until_seen(pilot, "the files are being listed")
+            await pilot.press("tab")
             await typed(pilot, "ner")
             assert "see @inner" in seen(app)
             await pilot.press("escape")

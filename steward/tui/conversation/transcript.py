@@ -42,6 +42,9 @@ class Transcript(ScrollView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings((*READING, *CALLS))
 
+    FOCUS_ON_CLICK: ClassVar[bool] = False
+    """Who selects or opens something with the mouse goes on typing where they were."""
+
     DEFAULT_CSS = """
     Transcript {
         height: 1fr; background: $background; overflow-x: hidden; overflow-y: scroll;

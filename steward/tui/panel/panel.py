@@ -47,6 +47,8 @@ class SidePanel(ScrollView, can_focus=False):
         super().__init__(id="panel")
         self.fitted = False
         """Whether the width of the screen has been taken into account."""
+        self._wanted = 0
+        """The width that the person has given it; 0 while they have not."""
         self.state = PanelState()
         self._rows: list[Row] = []
         self._made_for: tuple[PanelState | None, int, Looks | None] = (None, 0, None)
@@ -63,7 +65,15 @@ class SidePanel(ScrollView, can_focus=False):
 
     def resize(self, step: int) -> None:
         """Make it so many cells wider; the conversation keeps its least width."""
-        width = min(max(self.outer_size.width + step, LEAST), max(self.screen.size.width - LEAST, LEAST))
+        screen = self.screen.size.width
+        self._wanted = _within((self._wanted or self.outer_size.width) + step, screen)
+        self.fit(screen)
+
+    def fit(self, screen: int) -> None:
+        """The screen is so wide now: keep the width that the person has given it, as far as that leaves room."""
+        if not self._wanted:
+            return
+        width = _within(self._wanted, screen)
         self.styles.max_width = width
         self.styles.min_width = width
         self.styles.width = width
@@ -117,3 +127,7 @@ class SidePanel(ScrollView, can_focus=False):
         at = y + self.scroll_offset.y
         line = found[at][0] if at < len(found) else [Segment("", looks.base)]
         return Strip(line).adjust_cell_length(self.size.width, looks.base)
+
+
+def _within(width: int, screen: int) -> int:
+    return min(max(width, LEAST), max(screen - LEAST, LEAST))

@@ -16,7 +16,7 @@ class PromptBox(Horizontal):
 
     DEFAULT_CSS = """
     PromptBox {
-        height: auto; max-height: 40%; border: round $border-blurred; background: $background;
+        height: auto; border: round $border-blurred; background: $background;
         margin: 0 1; padding: 0 1 0 0;
         border-subtitle-color: $accent; border-subtitle-background: $background;
     }

@@ -36,7 +36,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One row: what is inserted, and a word about it."""
+    """One row: what is inserted, and a word about it; without a value it only says something."""
 
     value: str
     note: str = ""

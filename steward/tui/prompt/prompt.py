@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from textual.app import App
 
 
+MOST_LINES = 12
+"""Lines of the prompt, however tall the screen is."""
+
+
 def shown(text: str) -> str:
     """Pasted or stored text as it may stand in the prompt: line ends are LF, hidden characters are marks."""
     return visible(re.sub(r"\r\n?", "\n", text), keep="\n\t")
@@ -33,7 +37,7 @@ class Prompt(TextArea):
 
     DEFAULT_CSS = """
     Prompt, Prompt:focus {
-        height: auto; max-height: 12; min-height: 1; border: none; padding: 0; background: $background;
+        height: auto; min-height: 1; border: none; padding: 0; background: $background;
         scrollbar-size-vertical: 1; overflow-x: hidden;
     }
     Prompt .text-area--cursor-line { background: $background; }
@@ -88,6 +92,10 @@ class Prompt(TextArea):
         self._wanted: Wanted | None = None
         self._quiet = False
 
+    def fit(self, lines: int) -> None:
+        """The screen has this many lines: take at most two fifths of it with the frame, so that the cursor shows."""
+        self.styles.max_height = max(min(MOST_LINES, lines * 2 // 5 - 2), 2)
+
     # Text
 
     def replace_all(self, text: str, *, at_end: bool = True) -> None:
@@ -119,7 +127,7 @@ class Prompt(TextArea):
             self._replace_via_keyboard("\n", *self.selection)
             return True
         if self._is(key, "send"):
-            if offered is not None and self._wanted is not None and not self._exact(offered):
+            if offered is not None and offered.value and self._wanted and not self._exact(offered):
                 self._take(offered, run=offered.runs)
             else:
                 self._send()
@@ -227,7 +235,7 @@ class Prompt(TextArea):
 
     def _take(self, choice: Choice, run: bool = False) -> None:
         asked = self._wanted
-        if asked is None:
+        if asked is None or not choice.value:
             return
         row, column = self.cursor_location
         value = shown(choice.value)

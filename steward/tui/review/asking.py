@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual import events
 from textual.app import App
 from textual.screen import Screen
 from textual.widgets import Input
 
+from steward.tui.keyboard import QUIET
 from steward.tui.keys import keys_of
 from steward.tui.lines import plain
+from steward.tui.review.bars import Place
 from steward.tui.review.diff_view import DiffView
 from steward.tui.review.one_line import OneLine
 from steward.visible import visible
 
+if TYPE_CHECKING:
+    from steward.tui.keyboard import Keyboard
+
 OPENERS = {"search": "search", "comment": "comment", "discard-change": "decide('discard-change')"}
 """Names of the keys that open the line, and their actions."""
+
+AT_ONCE = 0.6
+"""Seconds after the line was opened, before which nobody has begun to write a reason."""
 
 
 class Asking(Screen[None]):
     """The part of the review that opens the line, and lets nothing go astray that is typed in a hurry."""
 
+    _keyboard: Keyboard
     _input_for = ""
     """What is being typed; empty while the line is closed."""
 
@@ -30,6 +39,9 @@ class Asking(Screen[None]):
         self._opening = False
         self._ahead: list[events.Key] = []
         """Keys that came while the line was being opened."""
+        self._opened = float("-inf")
+        self._refused: str | None = None
+        """The reason whose enter did not count."""
 
     def _open_input(self, purpose: str, hint: str, value: str = "") -> None:
         line = self.query_one(OneLine)
@@ -39,6 +51,8 @@ class Asking(Screen[None]):
         line.cursor_position = len(line.value)
         line.display = True
         line.focus()
+        self._refused, self._opened = None, self._keyboard.now()
+        self._keyboard.expect()
 
     def _close_input(self) -> None:
         self._input_for = ""
@@ -59,8 +73,22 @@ class Asking(Screen[None]):
 
     def _sent(self, value: str) -> None:
         purpose = self._input_for
+        if purpose == "discard" and self._hasty(value):
+            self._refused = value
+            self.query_one(Place).say(
+                "That was typed on right after d; enter once more discards, esc keeps it."
+            )
+            return
         self._close_input()
         self.typed(purpose, value.strip())
+
+    def _hasty(self, value: str) -> bool:
+        """Whether a reason may be a sentence for another window, whose ``d`` has opened the line.
+
+        Its next letter came at once, so its end is not enough: it takes another enter, by itself.
+        """
+        at_once = self._keyboard.first - self._opened < AT_ONCE
+        return at_once and not (value == self._refused and self._keyboard.pause >= QUIET)
 
     def hurried(self, event: events.Key) -> bool:
         """Whether a key is seen to: it opens the line, or was pressed for a line that has no focus yet.

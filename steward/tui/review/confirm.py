@@ -23,8 +23,19 @@ LEFT_FOR_DIFF = 5
 SETTLE = 0.6
 """Seconds without another key after the answer before it counts: a word that ends in it goes on with some key."""
 
+SLOWEST = 1.2
+"""Seconds between two keys of the slowest typist; who waits longer before the answer has read the question."""
+
+RHYTHM = 1.5
+"""How many times as long as the pause before the answer it is waited: who types slowly goes on slowly."""
+
 ROOMY = 20
 """From this height on the question stands free."""
+
+
+def settle(pause: float) -> float:
+    """How many seconds must pass without a key after an answer that came ``pause`` seconds after another key."""
+    return max(SETTLE, pause * RHYTHM) if pause <= SLOWEST else SETTLE
 
 
 class Confirm(Widget, can_focus=False):
@@ -62,10 +73,10 @@ class Confirm(Widget, can_focus=False):
         """Whether the answer was given and waits for a moment without another key."""
         return self._answered is not None
 
-    def answer(self, do: Callable[[], object]) -> None:
-        """The answer was given: ``do`` it when no other key has come for a moment."""
+    def answer(self, do: Callable[[], object], pause: float) -> None:
+        """The answer was given, ``pause`` seconds after another key: ``do`` it when none has come for a moment."""
         self.tell("Any key now stops it.")
-        self._answered = self.set_timer(SETTLE, do)
+        self._answered = self.set_timer(settle(pause), do)
 
     def _forget_answer(self) -> None:
         if self._answered is not None:

@@ -201,7 +201,9 @@ class DiffView(ScrollView, can_focus=True):
         self._rows = []
         self._rebuild()
         self.scroll_to(y=0, animate=False, immediate=True)
-        if not since:
+        if not since and self.reading.place is not None:
+            self._put(near(self._rows, self.reading.place, self.cursor), top=True)
+        elif not since:
             self.begin()
         self.post_message(self.Moved())
 

@@ -242,7 +242,7 @@ class ReviewScreen(Rework):
         elif not self._keyboard.deliberate(confirm.drawn):
             confirm.tell(TOO_SOON)
         else:
-            confirm.answer(self._answered)
+            confirm.answer(self._answered, self._keyboard.pause)
 
     def _answered(self) -> None:
         """The answer counts: nothing came after it."""
@@ -324,9 +324,16 @@ class ReviewScreen(Rework):
                 if proposal.status != "pending":
                     place.say(f"{proposal.id} is {proposal.status}; only a pending change can be discarded.")
                 else:
+                    place.say(f"{self._unsent} will be forgotten." if self._unsent else "")
                     self._open_input("discard", f"Why discard {proposal.id}? enter discards, esc keeps it")
             case _:
                 pass
+
+    @property
+    def _unsent(self) -> str:
+        """How many comments the model was not sent, in words; empty when there are none."""
+        comments = len(self.reading.comments) if self.reading is not None else 0
+        return sentences.count(comments, "unsent comment") if comments else ""
 
     def _ask(self, deed: Deed, review: Review) -> None:
         proposal = review.proposal
@@ -343,6 +350,8 @@ class ReviewScreen(Rework):
             warnings.append(f"Other pending changes touch the same files: {', '.join(review.overlaps)}.")
         if review.instructions_changed:
             warnings.append(f"Instructions changed since: {', '.join(review.instructions_changed)}.")
+        if unsent := self._unsent:
+            warnings.append(f"{unsent} will be forgotten; s sends first.")
         confirm = self.query_one(Confirm)
         confirm.ask(
             deed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -124,7 +125,7 @@ def about(view: TrustView) -> str:
     elif view.trusted and view.pending:
         waiting = sentences.count(len(view.pending), "text")
         lines.append(f"{waiting} changed or came since; each is used only once you have trusted it.")
-    lines += [f"{path} was trusted and is gone." for _, path in view.gone[:3]]
+    lines += [f"{path} was trusted and is not loaded any more." for _, path in view.gone[:3]]
     if view.incomplete:
         lines.append("There are more documents than were looked for; each is asked about when it is met.")
     return "\n".join(lines)
@@ -142,7 +143,7 @@ def text_page(item: TrustItem) -> Maker:
         lines: list[Line] = [[]]
         margin = [Segment("  ", looks.base)]
 
-        def put(text: str, style: Any, opening: str = "  ") -> None:
+        def put(text: str, style: Style, opening: str = "  ") -> None:
             first = [Segment(opening, style)]
             for row in safe(text).split("\n"):
                 lines.extend(wrap([Segment(expand(row), style)], width - 2, first, margin))
