@@ -140,10 +140,11 @@ def steward_in(
     *,
     settings: Settings | None = None,
     watch: bool = False,
+    profile: str = "",
 ) -> tuple[Steward, ScriptedGateway]:
     """A steward for ``root`` with its state beside it, and the scripted model it asks."""
     gateway = ScriptedGateway(replies)
-    house = House(root, settings or Settings(), state=root.parent / "state")
+    house = House(root, settings or Settings(), state=root.parent / "state", profile=profile)
     return Steward(house, model="script/here", watch=watch, gateway=gateway), gateway
 
 

@@ -70,6 +70,10 @@ def test_a_command_that_a_page_shows_works(place: Program, tmp_path: Path, shown
         line += " instructions"  # the screen itself is driven elsewhere
     if line.startswith("git diff main | "):
         line = f"cat {_patch(tmp_path)} | " + line.partition(" | ")[2]  # what it gives where a branch differs
+    if "--export" in line or "replay" in line:
+        _talk(place)
+    if "replay" in line:
+        place("sessions", "--export", "last", "--output", line.rpartition(" ")[2])
     if "-change" in line:
         line = re.sub(r"--stamp \S+", f"--stamp {propose_fix(place)[:12]}", line)
     path = os.pathsep.join((str(tmp_path / "bin"), place.environment["PATH"]))
@@ -93,6 +97,11 @@ def _patch(folder: Path) -> Path:
         "--- a/docs/returns.md\n+++ b/docs/returns.md\n@@ -1 +1 @@\n-# Returns\n+# Returned goods\n"
     )
     return patch
+
+
+def _talk(place: Program) -> None:
+    """A session that is stored."""
+    assert place("ask", "Where is rounding done?", STEWARD_MODEL=script("answer.jsonl")).code == 0
 
 
 def test_both_commands_of_the_readme_need_python_and_pip_alone():
@@ -162,7 +171,8 @@ def test_options_that_a_page_names_exist(page: Path):
         known.update(o for p in command.params for o in (*p.opts, *p.secondary_opts))
     known.update(o for p in group.params for o in p.opts)
     prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", prose))
+    own = re.sub(r"`git [^`]*`", "", prose)
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", own))
     assert named <= known
 
 

@@ -161,6 +161,10 @@ class Sources:
 
     def _configured(self, entry: str, within: str, found: Gathered) -> None:
         if posixpath.isabs(entry) or entry == "~" or entry.startswith("~/"):
+            if any(char in entry for char in "*?[") and self._stat(self._absolute(entry)) is None:
+                reason = "patterns are matched in the workspace alone; name each file outside of it"
+                found.skipped.append(Skipped(entry, reason, "absent"))
+                return
             self._file(self._absolute(entry), "configured", found, within=None, absent=True)
             return
         pattern = posixpath.normpath(entry)

@@ -303,7 +303,7 @@ def test_the_systems_own_limit_is_reached_without_a_word_on_the_terminal(tmp_pat
         "except OSError: pass\n"
         "watcher = Watcher(lambda moved: None, print)\n"
         "watcher.watch([pathlib.Path(sys.argv[1])])\n"
-        "held.clear()\n"
+        "for file in held: file.close()\n"
         "watcher.close()\n"
     )
     done = subprocess.run(
