@@ -250,7 +250,7 @@ class Plain:
             stale = ", stale" if view.stale else ""
             output.say(
                 f"{view.proposal.id} {view.proposal.status}{stale}: {line(view.proposal.title)}, "
-                f"{view.added} lines added, {view.removed} removed"
+                f"{view.added} line{'s' * (view.added != 1)} added, {view.removed} removed"
             )
         if everything and not views:
             output.say("No change has been proposed yet.")

@@ -66,7 +66,7 @@ class Deeds:
             case "changes":
                 await self._changes()
             case "show-change":
-                app.review(argument or None)
+                await self._show(argument)
             case "apply-change" | "discard-change" | "rebase-change" | "undo-change":
                 await self._decide(name, argument)
             case (
@@ -147,6 +147,14 @@ class Deeds:
 
         self._app.push_screen(screen, done)
         return await future
+
+    async def _show(self, change: str) -> None:
+        """Open the review, but not an empty one."""
+        shown = any(view.proposal.status == "pending" for view in self._app.panel.state.changes)
+        if not change and not shown and not await self._app.steward.changes():
+            self._app.feed.say("No change is pending.", "info")
+            return
+        self._app.review(change or None)
 
     async def _changes(self) -> None:
         from steward.tui.screens.pages import change_items

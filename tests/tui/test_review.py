@@ -547,16 +547,14 @@ async def test_tabs_returns_missing_newlines_and_bytes_that_are_not_text_are_all
             assert piece in shown, piece
 
 
-async def test_nothing_pending_is_said_in_the_review() -> None:
+async def test_nothing_pending_is_said_and_no_empty_review_opens() -> None:
     fake = FakeSteward()
     app = StewardApp(fake.as_steward(), now=Clock())
     async with app.run_test(size=(100, 30)) as pilot:
         await begun(pilot)
         await pilot.press("f4")
-        await until_seen(pilot, "There is no pending change")
-        await pilot.press("a")
-        await pilot.press("escape")
-        await until(pilot, lambda: len(app.screen_stack) == 1)
+        await until_seen(pilot, "No change is pending.")
+        assert len(app.screen_stack) == 1
 
 
 async def test_the_list_of_changes_opens_a_review() -> None:
