@@ -17,9 +17,12 @@ PICTURE = PROJECT / "steward" / "manual" / "screen.svg"
 QUESTION = "Why is the tax on 50 cents only 9 cents?"
 
 
-def svg_of(app: StewardApp, title: str) -> str:
-    """The screen as SVG that is the same each time: no fonts from the network, no random names."""
-    svg = app.export_screenshot(title=title, simplify=True)
+def svg_of(app: StewardApp, title: str, *, simplify: bool = False) -> str:
+    """The screen as SVG that is the same each time: no fonts from the network, no random names.
+
+    With ``simplify`` neighbours of one style are one text: smaller, but less well aligned in other fonts.
+    """
+    svg = app.export_screenshot(title=title, simplify=simplify)
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     return re.sub(r"terminal-\d+", "terminal", svg)
 

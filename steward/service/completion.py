@@ -109,7 +109,6 @@ class _Listing:
             lambda: self._beginning(wanted, limit),
             lambda: self._all_names.holding("\n" + wanted),
             lambda: self._all_names.holding(wanted),
-            lambda: self._all_paths.holding("\n" + wanted),
             lambda: self._all_paths.holding(wanted),
             lambda: self._scattered(wanted, limit),
             lambda: self._nearly(wanted, limit),
@@ -117,12 +116,14 @@ class _Listing:
         for step in steps:
             yield from (self._files[number] for number in step())
 
-    def _beginning(self, wanted: str, limit: int) -> list[int]:
-        """Paths that begin with it, unless they are very many: then most paths do, and the next step finds them."""
+    def _beginning(self, wanted: str, limit: int) -> Iterable[int]:
+        """Paths that begin with it. Where they are very many they are not sorted, but met one after the other."""
         folded = self._folded.__getitem__
         low = bisect_left(self._sorted, wanted, key=folded)
         high = bisect_right(self._sorted, wanted + "\U0010ffff", key=folded)
-        return sorted(self._sorted[low:high])[:limit] if high - low <= FEW else []
+        if high - low > FEW:
+            return self._all_paths.holding("\n" + wanted)
+        return sorted(self._sorted[low:high])[:limit]
 
     def _scattered(self, wanted: str, limit: int) -> list[int]:
         """Paths that hold its letters in order, those first in which they stand closest."""
@@ -163,7 +164,7 @@ class _Text:
         if "\n" in letters:
             return
         # Each letter is looked for from the one before up to its first occurrence: nothing is tried twice.
-        steps = (f"[^\n{(one := re.escape(letter))}]*{one}" for letter in letters)
+        steps = (f"[^\n{(one := re.escape(letter))}]*+{one}" for letter in letters)
         for match in islice(re.finditer("\n" + "".join(steps), self._text), FEW):
             yield bisect_right(self._starts, match.start() + 1) - 1
 

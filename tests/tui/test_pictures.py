@@ -338,7 +338,7 @@ async def _compare(state: str, size: tuple[int, int], theme: str) -> None:
 
 def _picture(app: StewardApp) -> str:
     """The screen as SVG, without fonts of the network and without random names."""
-    return svg_of(app, "steward")
+    return svg_of(app, "steward", simplify=True)
 
 
 def _words(svg: str) -> str:
