@@ -36,7 +36,11 @@ if how == "draw":
     StatusLine.render_line = fail
 if how == "key":
     SidePanel.resize = fail
-sys.exit(run(Bad().as_steward()))
+steward = Bad()
+if how == "review":
+    from tests.tui.demo import CHANGE
+    steward.put(CHANGE)
+sys.exit(run(steward.as_steward()))
 """
 
 
@@ -167,10 +171,10 @@ def test_suspend_gives_the_terminal_back_and_resume_takes_it_again() -> None:
 
 
 def test_a_signal_in_the_review_leaves_the_terminal_as_it_was() -> None:
-    with opened("not at all") as screen:
-        screen.wait_for("Instructions here")
+    with opened("review") as screen:
+        screen.wait_for("1 pending")
         screen.press("f4")
-        screen.wait_for("There is no pending change")
+        screen.wait_for("hunk 1 of")
         screen.kill(signal.SIGTERM)
         assert screen.wait_end() == 128 + signal.SIGTERM
         assert _off(screen.raw.decode("utf-8", "replace"))
