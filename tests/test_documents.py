@@ -164,7 +164,7 @@ def test_links_lead_somewhere(page: Path):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_options_that_a_page_names_exist(page: Path):
-    known = {"--help", "--version", "--index-url"}
+    known = {"--help", "--version"}
     for entry in ENTRIES:
         command = group.get_command(click.Context(group), entry.name)
         assert command is not None

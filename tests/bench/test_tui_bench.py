@@ -58,7 +58,9 @@ async def streamed(text: str, size: int, pause: float = 0.0) -> float:
             await asyncio.sleep(0.01)
         app.transcript.settle()
         await pilot.pause()
-        return process_time() - began
+        took = process_time() - began
+        assert app.feed.answers[-1] == text
+        return took
 
 
 async def plain(text: str, size: int) -> float:

@@ -89,11 +89,11 @@ def test_a_workspace_within_a_repository_reads_it_and_no_home_that_is_a_reposito
     inner = place / "repository/packages/one"
     inner.mkdir(parents=True)
     assert grants_of(house_in(place, inner))[place / "repository"] == READ
-    plant(place / "home", {".git/HEAD": "ref: refs/heads/main\n", "work/here/code.py": "x\n"})
-    grants = grants_of(house_in(place, place / "home/work/here"))
+    plant(place / "home", {".git/HEAD": "ref: refs/heads/main\n", "projects/here/code.py": "x\n"})
+    grants = grants_of(house_in(place, place / "home/projects/here"))
     home = place / "home"
-    assert home not in grants and home / "work" not in grants
-    assert {home / "AGENTS.md", home / "work/AGENTS.override.md", home / ".git/HEAD"} <= set(grants)
+    assert home not in grants and home / "projects" not in grants
+    assert {home / "AGENTS.md", home / "projects/AGENTS.override.md", home / ".git/HEAD"} <= set(grants)
 
 
 def test_the_files_of_scripts_that_answer_are_read(place: Path) -> None:
@@ -110,13 +110,13 @@ def test_documents_above_the_workspace_govern_it_in_a_held_steward(tmp_path: Pat
             ".git/info/exclude": "*.log\n",
             "AGENTS.md": "# All\n",
             ".config/steward/AGENTS.md": "# Mine\n",
-            "work/AGENTS.md": "# Work\n",
-            "work/.agents/skills/one/SKILL.md": "---\nname: one\ndescription: Above.\n---\n",
-            "work/here/code.py": "x = 1\n",
+            "projects/AGENTS.md": "# Projects\n",
+            "projects/.agents/skills/one/SKILL.md": "---\nname: one\ndescription: Above.\n---\n",
+            "projects/here/code.py": "x = 1\n",
             "rounds.jsonl": '{"text": "Done."}\n',
         },
     )
-    steward = Program(home / "work/here", home)
+    steward = Program(home / "projects/here", home)
     done = steward("ask", "Well?", "--workspace", ".", "--json", "--model", f"script/{home}/rounds.jsonl")
     assert done.code == 0, done.err
     assert done.json["instructions"][-2:] == ["../../AGENTS.md", "../AGENTS.md"]
