@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from steward.errors import PathRefused
 from steward.tools.overlay import Overlay
 from steward.tools.ripgrep import Ripgrep
-from steward.tools.search_look import FileHits, Looks, look
+from steward.tools.search_look import FileHits, Looks, look, passed_over
 from steward.tools.search_query import Query, RanAway
 from steward.tools.sieve_pattern import sieve_pattern
 from steward.workspace import LeftOut, RepoPath, TreeWalk
 from steward.workspace.glob import Glob
 
+_BETWEEN_CHECKS = 16
+"""Files after which a search asks whether it is to stop."""
+
 Stopped = Literal["", "cancelled", "time", "ran-away"]
 
-ALONE = 0.004
+ALONE = 0.003
 """Seconds after which a search is worth a run of ripgrep."""
-HEAD_START = 0.01
+HEAD_START = 0.006
 """Seconds for which files are looked at one after the other all the same; common words are found by then."""
 
 
@@ -123,11 +127,7 @@ class Engine:
                 if sieve is not None and passed > self._head_start:
                     yield from search.sifted([run, *runs], sieve)
                     break
-                above, names, _ = run
-                for name in names:
-                    found = search.look(_path(above + name))
-                    if found is not None:
-                        yield found
+                yield from search.each(*run[:2])
         finally:
             if sieve is not None:
                 sieve.close()
@@ -186,6 +186,18 @@ class _Search:
                 self.tally.special += len(names)
         self.check()
 
+    def each(self, above: str, names: list[str]) -> Iterator[FileHits]:
+        """Look at the files of one directory that may hold what is searched for."""
+        with closing(self.overlay.workspace.glances(_directory(above), names)) as glances:
+            for at, (name, data) in enumerate(zip(names, glances, strict=True)):
+                if at % _BETWEEN_CHECKS == 0:
+                    self.check()
+                if data is not None and passed_over(data, self.request.query, self.tally):
+                    continue
+                found = self.look(_path(above + name))
+                if found is not None:
+                    yield found
+
     def sifted(self, runs: list[_Run], sieve: Ripgrep) -> Iterator[FileHits]:
         """Look at the files that ripgrep names or may not have seen; at all when it failed."""
         while not sieve.wait(0.01):
@@ -196,9 +208,11 @@ class _Search:
         named = sieve.named()
         self.tally.sifted = named is not None
         for above, names, noted in runs:
-            worth = names if noted or named is None else _worth(names, named.get(above))
+            if noted or named is None:
+                yield from self.each(above, names)
+                continue
             at = 0
-            for name in worth:
+            for name in _worth(names, named.get(above)):
                 # Files are counted in their order, so that the count is right wherever the search ends.
                 index = names.index(name, at)
                 self.tally.searched += index - at
@@ -238,6 +252,10 @@ def _worth(names: list[str], named: set[str] | None) -> list[str]:
 
 def _one(found: FileHits | None) -> tuple[FileHits, ...]:
     return () if found is None else (found,)
+
+
+def _directory(above: str) -> RepoPath:
+    return _path(above[:-1]) if above else RepoPath()
 
 
 def _path(text: str) -> RepoPath:

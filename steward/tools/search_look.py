@@ -100,6 +100,19 @@ def look(
     return FileHits(path, lines, hits, seen.change)
 
 
+def passed_over(data: bytes, query: Query, looks: Looks) -> bool:
+    """Whether a file of these bytes needs no ``look``; it is counted then."""
+    if data.startswith(_UTF16):
+        return False
+    if b"\0" in data:
+        looks.binary += 1
+        return True
+    if query.may_match(data):
+        return False
+    looks.searched += 1
+    return True
+
+
 def _found_in_large(overlay: Overlay, path: RepoPath, query: Query, stop: Callable[[], bool]) -> bool:
     """Whether the query is found in a file too large to be shown; looked for piece by piece."""
     rest = b""

@@ -55,9 +55,10 @@ class Literal:
     """A text, found as it is."""
 
     source: Source
+    data: bytes
 
     def may_match(self, data: bytes) -> bool:
-        return self.source.text.encode("utf-8", "surrogatepass") in data
+        return self.data in data
 
     def lines(self, lines: list[str]) -> list[tuple[int, int]]:
         text = self.source.text
@@ -131,7 +132,7 @@ def compiled(query: str, *, regex: bool, ignore_case: bool, seconds: float = FIL
             )
         if ignore_case:
             return LiteralAnyCase(source, re.compile(re.escape(query), re.IGNORECASE))
-        return Literal(source)
+        return Literal(source, query.encode("utf-8", "surrogatepass"))
     import regex as engine
 
     flags = engine.VERSION0 | (engine.IGNORECASE if ignore_case else 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -20,6 +20,9 @@ Verdict = Literal["kept", "git", "steward"]
 
 _SIMPLE = re.compile(r"(?:\*(?=\.)|/)?[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*/?")
 """Patterns that every program that reads ignore files understands in the same way."""
+
+
+_PLAIN_ENDING = re.compile(r"[^.*?\[\\]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,88 +50,134 @@ class Rules:
         """Whether they come from a ``.stewardignore``: such rules hold for what git tracks too."""
         self._fold = fold
         """Whether they match names in any case."""
-        self._of_files = _Index([(n, rule) for n, rule in enumerate(rules) if not rule.directories_only])
-        self._of_directories = _Index(list(enumerate(rules)))
+        self._index = _Index(rules)
 
     def verdict(self, name: str, path: str, directory: bool) -> Verdict | None:
         """What the last rule that matches says; ``None`` when no rule matches.
 
         ``path`` is relative to the directory of the rules; both are byte strings (see ``as_bytes``).
         """
-        return self.verdicts([name], directory, f"/{name}/", path[: len(path) - len(name)]).get(name)
+        directories = (name,) if directory else ()
+        return self.verdicts([name], directories, f"/{name}/", path[: len(path) - len(name)]).get(name)
 
-    def verdicts(self, names: list[str], directories: bool, joined: str, above: str) -> dict[str, Verdict]:
+    def verdicts(
+        self, names: list[str], directories: Collection[str], joined: str, above: str
+    ) -> dict[str, Verdict]:
         """The same for many names at once, as far as a rule matches them.
 
-        ``joined`` is all names, perhaps among others, with a slash before and after each; ``above`` is where they
-        stand, from the directory of the rules: empty, or with a slash at its end.
+        ``directories`` are those of the names that are directories. ``joined`` is all names, perhaps among others, with
+        a slash before and after each; ``above`` is where they stand, from the directory of the rules: empty, or with
+        a slash at its end.
         """
-        index = self._of_directories if directories else self._of_files
         if self._fold:
-            plain = {name: lowered(name) for name in names}
-            said = index.last(list(set(plain.values())), lowered(joined), lowered(above))
-            last = {name: said[low] for name, low in plain.items() if low in said}
+            last = self._folded(names, directories, lowered(joined), lowered(above))
         else:
-            last = index.last(names, joined, above)
+            last = self._index.last(names, directories, joined, above)
+        if not last:
+            return {}
         ignored: Verdict = "steward" if self.steward else "git"
         return {name: "kept" if self.rules[number].negated else ignored for name, number in last.items()}
+
+    def _folded(
+        self, names: list[str], directories: Collection[str], joined: str, above: str
+    ) -> dict[str, int]:
+        # A file and a directory may have one name in lower case.
+        last: dict[str, int] = {}
+        for below in (False, True):
+            low = {name: lowered(name) for name in names if (name in directories) is below}
+            keys = list(set(low.values()))
+            said = self._index.last(keys, frozenset(keys if below else ()), joined, above)
+            last.update((name, said[key]) for name, key in low.items() if key in said)
+        return last
+
+
+_Numbers = tuple[int, int]
+"""The number of the last rule that holds for files, and for directories; -1 is none."""
 
 
 class _Index:
     """Rules by how they are matched, each with its number in the file."""
 
-    def __init__(self, rules: list[tuple[int, Rule]]) -> None:
-        self._names: dict[str, int] = {}
-        self._endings: dict[str, int] = {}
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self._names: dict[str, _Numbers] = {}
+        self._endings: dict[str, _Numbers] = {}
         """Suffixes with one dot, at their beginning."""
-        self._suffixes: list[tuple[str, int]] = []
-        self._paths: dict[str, dict[str, int]] = {}
+        self._paths: dict[str, dict[str, _Numbers]] = {}
         """Plain paths: names by the directory that they stand in, which ends in a slash."""
-        self._others: list[tuple[int, Rule, str]] = []
-        """Each with a text that is in ``joined`` whenever it matches one of the names."""
-        for number, rule in rules:
+        others: list[_Other] = []
+        for number, rule in enumerate(rules):
             text = rule.text
+            numbers = (-1 if rule.directories_only else number, number)
             plain = literal_length(text) == len(text)
             if plain and rule.by_name:
-                self._names[text] = number
+                _set_last(self._names, text, numbers)
             elif plain:
                 above, slash, name = text.rpartition("/")
-                self._paths.setdefault(above + slash, {})[name] = number
-            elif rule.by_name and text[0] == "*" and literal_length(text[1:]) == len(text) - 1:
-                one_dot = text[1:2] == "." and "." not in text[2:]
-                if one_dot:
-                    self._endings[text[1:]] = number
-                else:
-                    self._suffixes.append((text[1:], number))
+                _set_last(self._paths.setdefault(above + slash, {}), name, numbers)
+            elif rule.by_name and text[:2] == "*." and _PLAIN_ENDING.fullmatch(text, 2):
+                _set_last(self._endings, text[1:], numbers)
             else:
-                self._others.append((number, rule, _needle(text)))
+                others.append((_needle(text), rule, numbers))
         self._known = frozenset(self._names)
+        self._ending = _any_of([ending[1:] for ending in self._endings], r"\.", "(?=/)")
+        self._others = _grouped(others)
 
-    def last(self, names: list[str], joined: str, above: str) -> dict[str, int]:
+    def last(self, names: list[str], directories: Collection[str], joined: str, above: str) -> dict[str, int]:
         """The number of the last rule that matches, for each name that one does; see ``Rules.verdicts``."""
-        found = {name: self._names[name] for name in self._known.intersection(names)}
-        if self._endings:
-            number_of = self._endings.get
-            for name in names:
-                number = number_of(name[name.rfind(".") :])
-                if number is not None and number > found.get(name, -1):
-                    found[name] = number
+        found: dict[str, int] = {}
+
+        def note(name: str, numbers: _Numbers) -> None:
+            number = numbers[name in directories]
+            if number > found.get(name, -1):
+                found[name] = number
+
+        for name in self._known.intersection(names):
+            note(name, self._names[name])
+        if self._ending is not None and (endings := self._ending.findall(joined)):
+            present = tuple(set(endings))
+            for name in [name for name in names if name.endswith(present)]:
+                note(name, self._endings[name[name.rfind(".") :]])
         if above in self._paths:
-            numbers = self._paths[above]
-            for name in numbers.keys() & names:
-                found[name] = max(numbers[name], found.get(name, -1))
-        for suffix, number in self._suffixes:
-            if suffix + "/" in joined:
-                for name in names:
-                    if name.endswith(suffix) and number > found.get(name, -1):
-                        found[name] = number
-        for number, rule, needle in self._others:
-            if needle in joined:
-                match = _compiled(rule.source).fullmatch
-                for name in names:
-                    if match(name if rule.by_name else above + name) and number > found.get(name, -1):
-                        found[name] = number
+            of = self._paths[above]
+            for name in of.keys() & names:
+                note(name, of[name])
+        for likely, others in self._others:
+            if likely is not None and likely.search(joined) is None:
+                continue
+            for needle, rule, numbers in others:
+                if needle in joined:
+                    match = _compiled(rule.source).fullmatch
+                    for name in names:
+                        if match(name if rule.by_name else above + name):
+                            note(name, numbers)
         return found
+
+
+_Other = tuple[str, Rule, _Numbers]
+"""A rule after a text that is in ``joined`` (see ``Rules.verdicts``) whenever the rule matches one of the names."""
+
+
+def _grouped(others: list[_Other]) -> tuple[tuple[re.Pattern[str] | None, list[_Other]], ...]:
+    """Rules by the first character of their texts, each group after an expression for any of these texts.
+
+    One expression that begins with a plain character is looked for much faster than each text by itself.
+    """
+    groups: dict[str, list[_Other]] = {}
+    for other in others:
+        groups.setdefault(other[0][:1], []).append(other)
+    return tuple(
+        (_any_of([needle[1:] for needle, _, _ in group], re.escape(first)) if first else None, group)
+        for first, group in groups.items()
+    )
+
+
+def _any_of(texts: list[str], before: str, after: str = "") -> re.Pattern[str] | None:
+    return re.compile(f"{before}(?:{'|'.join(map(re.escape, texts))}){after}") if texts else None
+
+
+def _set_last(numbers: dict[str, _Numbers], key: str, later: _Numbers) -> None:
+    before = numbers.get(key, (-1, -1))
+    numbers[key] = (max(before[0], later[0]), later[1])
 
 
 def _needle(pattern: str) -> str:
@@ -139,7 +188,8 @@ def _needle(pattern: str) -> str:
     start, rest = _literal_start(name)
     if start:
         return f"/{start}" if rest else f"/{start}/"
-    return _literal_start(name.lstrip("*?"))[0]
+    start, rest = _literal_start(name.lstrip("*?"))
+    return start if rest else f"{start}/"
 
 
 def _literal_start(pattern: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -27,6 +27,10 @@ Decision = Literal["kept", "tracked", "ignored"]
 """``kept``: by a rule. ``tracked``: rules ignore it, but git tracks it, or of a directory something in it."""
 
 
+_BOTH = f"/{'/'.join(IGNORE_FILES)}/"
+_NOTHING: Mapping[str, Kind] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A directory that is not ignored, or of which only what git tracks is not."""
@@ -40,15 +44,22 @@ class Place:
     fold: bool = False
     """Whether rules match names in any case."""
 
-    def governed(self, descriptor: int, listed: Mapping[str, Kind] | None = None) -> tuple[Place, int]:
+    def governed(
+        self, descriptor: int, joined: str = _BOTH, others: Mapping[str, Kind] = _NOTHING
+    ) -> tuple[Place, int]:
         """The place with its own ignore files, and how many of these could not be applied.
 
-        ``listed`` is what the directory holds, when that is known.
+        ``joined`` is what the directory holds, when that is known, with a slash before and after each name;
+        ``others`` is what of it is not a file.
         """
+        if "/." not in joined:
+            return self, 0
         chain, refused = self.chain, 0
         for name in IGNORE_FILES[1:] if self.tracked_only else IGNORE_FILES:
-            kind = "file" if listed is None else listed.get(name)
-            if kind == "file":
+            if f"/{name}/" not in joined:
+                continue
+            kind = others.get(name)
+            if kind is None:
                 data = _read(lambda name=name: os.open(name, OPEN_FILE, dir_fd=descriptor))
                 if data is None:
                     refused += 1
@@ -61,55 +72,52 @@ class Place:
     def decisions(
         self,
         names: list[str],
-        listed: Mapping[str, Kind],
+        others: Mapping[str, Kind],
         joined: str,
+        above: str,
         tracked: Callable[[], Tracked],
-        *,
-        others: bool = True,
     ) -> dict[str, Decision]:
         """What is said of those of ``names`` of which anything is said.
 
-        ``joined`` is all of them, or more, with a slash before and after each. ``others``: there may be more than
-        files among them.
+        ``joined`` is all of them, or more, with a slash before and after each; ``others`` is what of it is not a file;
+        ``above`` is the place's own path: empty, or with a slash at its end.
         """
-        decided: dict[str, Decision] = {}
+        directories = {name for name, kind in others.items() if kind == "directory"} if others else ()
         if self.tracked_only:
+            decided: dict[str, Decision] = {}
             for name in names:
-                decision = self.decision(name, listed[name] == "directory", tracked)
+                decision = self.decision(name, name in directories, tracked)
                 if decision is not None:
                     decided[name] = decision
             return decided
         if not self.chain:
-            return decided
-        below = [name for name in names if listed[name] == "directory"] if others else []
-        rest = [name for name in names if listed[name] != "directory"] if below else names
-        for group, directories in ((rest, False), (below, True)):
-            said = self.verdicts(group, directories, joined)
-            for name, found in said.items():
-                decided[name] = "kept" if found == "kept" else "ignored"
-            by_git = [name for name, found in said.items() if found == "git"]
-            if by_git and not (index := tracked()).empty:
-                own = tuple(g for g in self.chain if g.rules.steward)
-                for name in by_git:
-                    decided[name] = self._exempted(name, directories, index, own)
+            return {}
+        found = self.verdicts(names, directories, joined, above)
+        if not found:
+            return {}
+        decided = {name: "kept" if said == "kept" else "ignored" for name, said in found.items()}
+        by_git = [name for name, said in found.items() if said == "git"]
+        if by_git and not (index := tracked()).empty:
+            own = tuple(g for g in self.chain if g.rules.steward)
+            for name in by_git:
+                decided[name] = self._exempted(name, name in directories, index, own)
         return decided
 
-    def verdicts(self, names: list[str], directories: bool, joined: str) -> dict[str, Verdict]:
+    def verdicts(
+        self, names: list[str], directories: Collection[str], joined: str, above: str
+    ) -> dict[str, Verdict]:
         """What the rules alone say of those of ``names`` that one matches; see ``decisions``."""
-        if not names:
-            return {}
         plain: dict[str, str] | None = None
         if not joined.isascii():
             joined = as_bytes(joined)
             plain = {as_bytes(name): name for name in names}
             names = list(plain)
+            directories = {as_bytes(name) for name in directories}
         found: dict[str, Verdict] = {}
         for governing in reversed(self.chain):
-            found.update(governing.rules.verdicts(names, directories, joined, self._above(governing)))
+            at = governing.path((*self.parts, "")) if governing.depth or governing.above else as_bytes(above)
+            found.update(governing.rules.verdicts(names, directories, joined, at))
         return found if plain is None else {plain[name]: said for name, said in found.items()}
-
-    def _above(self, governing: Governing) -> str:
-        return governing.path((*self.parts, ""))
 
     def decision(self, name: str, directory: bool, tracked: Callable[[], Tracked]) -> Decision | None:
         """What is said of one name in the directory."""

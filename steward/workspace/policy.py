@@ -42,24 +42,14 @@ SECRET_GLOBS = (
 )
 """Globs, for either case, of most names that usually hold secrets; each such name is one that ``looks_secret``."""
 
-_SUSPECT = (
-    *("/.git/", "/.git.", "/.git ", "/.git:", "/.git-credentials", "/git~", "/.env", "/.netrc", "/_netrc"),
-    *(
-        "/.npmrc",
-        "/.pypirc",
-        "/.pgpass",
-        "/.htpasswd",
-        ".tfstate",
-        ".key",
-        ".pem",
-        ".p8",
-        ".p12",
-        ".pfx",
-        ".ppk",
-    ),
-    *(".jks", "/id_", "\\"),
+_SUSPECT_ENDING = re.compile(r"\.(?:tfstate|key|pem|p8|p12|pfx|ppk|jks)")
+_SUSPECT_NAME = re.compile(
+    r"/(?:\.git[/. :~-]|git~|\.env|[._]netrc|\.npmrc|\.pypirc|\.pgpass|\.htpasswd|id_)"
 )
-"""One of these is in every name of ASCII that is out of bounds, between slashes and in lower case."""
+"""One of these, or a backslash, is in every name of ASCII that is out of bounds, between slashes and in lower case.
+
+Both begin with a plain character, for which the search is much faster than for a choice of two.
+"""
 _EXAMPLE = re.compile(r"\.env([._-].+)?[._-](example|sample|template|dist)", re.DOTALL)
 
 
@@ -106,10 +96,7 @@ def looks_secret(name: str) -> bool:
 def all_plain(names: str) -> bool:
     """Whether no name in a text of ASCII, with slashes before and after each, can be out of bounds; quick."""
     lowered = names.lower()
-    for suspect in _SUSPECT:  # noqa: SIM110 -- a generator takes twice as long
-        if suspect in lowered:
-            return False
-    return True
+    return not ("\\" in lowered or _SUSPECT_ENDING.search(lowered) or _SUSPECT_NAME.search(lowered))
 
 
 def folded(name: str) -> list[str]:

@@ -81,6 +81,10 @@ Run = tuple[str, list[str], Kind, bool]
 """Where the entries stand (empty, or with a slash at its end), their names, their kind, and whether noted."""
 
 
+_Step = tuple[Run, Place | None]
+"""A run, and of a directory its place."""
+
+
 class TreeWalk:
     """An iterator over ``(path, kind)`` in order of names, each directory before what it holds; used once."""
 
@@ -133,7 +137,7 @@ class TreeWalk:
         git's index, or because it is an example of a file that would be secret; and what is on another device.
         """
         options = self._options
-        stack = [self._level(self._place)]
+        stack = [iter(self._level(self._place))]
         while stack:
             for run, below in stack[-1]:
                 yield run
@@ -141,92 +145,78 @@ class TreeWalk:
                     continue
                 if options.stop is not None and options.stop():
                     return
-                stack.append(self._level(below))
+                stack.append(iter(self._level(below)))
                 break
             else:
                 stack.pop()
 
-    def _level(self, place: Place) -> Iterator[tuple[Run, Place | None]]:
-        """The entries of one directory, read whole before the first is given; each directory with its place."""
+    def _level(self, place: Place) -> list[_Step]:
+        """The entries of one directory in runs, each directory among them with its place."""
         try:
             descriptor = self._engine.open(place.parts, OPEN_DIRECTORY)
         except OSError as error:
             self._count(error)
-            return
-        listed: dict[str, Kind] = {}
-        others = False
+            return []
+        others: dict[str, Kind] = {}
         try:
             elsewhere = os.fstat(descriptor).st_dev != self._device
             with os.scandir(descriptor) as entries:
-                for entry in entries:
-                    if entry.is_file(follow_symlinks=False):
-                        listed[entry.name] = "file"
-                    else:
-                        listed[entry.name] = _kind(entry)
-                        others = True
+                found = list(entries)
+            names = [entry.name for entry in found if entry.is_file(follow_symlinks=False)]
+            if len(names) < len(found):
+                others = {e.name: _kind(e) for e in found if not e.is_file(follow_symlinks=False)}
+                names += others
+            names.sort()
+            joined = f"/{'/'.join(names)}/"
             if self._rules:
-                place, refused = place.governed(descriptor, listed)
+                place, refused = place.governed(descriptor, joined, others)
                 self.left_out.not_applied += refused
         except OSError as error:
             self._count(error)
-            return
+            return []
         finally:
             os.close(descriptor)
-        if not listed:
-            return
-        names = sorted(listed)
-        joined = f"/{'/'.join(names)}/"
         examples: set[str] = set()
         if self._denied:
             names = self._not_denied(place.parts, names, joined)
         if not (joined.isascii() and self._bounds.plain(place.parts, joined)):
             names = self._in_bounds(place.parts, names, examples)
-        said: dict[str, Decision] = {}
-        if self._rules:
-            said = place.decisions(names, listed, joined, self._tracked, others=others)
         above = "/".join((*place.parts, ""))
-        noted = place.noted or elsewhere
-        if not (others or said or examples):
-            yield (above, names, "file", noted), None
-            return
-        if not (others or examples) and set(said.values()) == {"ignored"}:
-            self.left_out.ignored += len(said)
-            if len(said) < len(names):
-                yield (above, [name for name in names if name not in said], "file", noted), None
-            return
-        yield from self._runs(place, above, names, listed, said, examples, noted)
+        said: dict[str, Decision] = {}
+        if self._rules and (said := place.decisions(names, others, joined, above, self._tracked)):
+            ignored = {name for name, decision in said.items() if decision == "ignored"}
+            names = [name for name in names if name not in ignored]
+            self.left_out.ignored += len(ignored)
+        return self._runs(place, above, names, others, said, examples, place.noted or elsewhere)
 
     def _runs(
         self,
         place: Place,
         above: str,
         names: list[str],
-        listed: dict[str, Kind],
+        others: dict[str, Kind],
         said: dict[str, Decision],
         examples: set[str],
         noted: bool,
-    ) -> Iterator[tuple[Run, Place | None]]:
-        run: list[str] = []
-        for name in names:
-            decision = said.get(name)
-            if decision == "ignored":
-                self.left_out.ignored += 1
-                continue
-            kind = listed[name]
-            marked = decision is not None or name in examples
-            if kind == "file" and not marked:
-                run.append(name)
-                continue
-            if run:
-                yield (above, run, "file", noted), None
-                run = []
-            below = place.below(name, decision, marked or noted) if kind == "directory" else None
-            yield (above, [name], kind, marked or noted), below
-        if run:
-            yield (above, run, "file", noted), None
+    ) -> list[_Step]:
+        steps: list[_Step] = []
+        at = 0
+        for name in sorted({*others, *said, *examples}.intersection(names)):
+            here = names.index(name, at)
+            if at < here:
+                steps.append(((above, names[at:here], "file", noted), None))
+            at = here + 1
+            kind = others.get(name, "file")
+            marked = noted or name in said or name in examples
+            below = place.below(name, said.get(name), marked) if kind == "directory" else None
+            steps.append(((above, [name], kind, marked), below))
+        if at < len(names):
+            steps.append(((above, names[at:], "file", noted), None))
+        return steps
 
     def _not_denied(self, above: tuple[str, ...], names: list[str], joined: str) -> list[str]:
-        said = Place(above, self._denied).verdicts(names, True, joined)
+        at = "/".join((*above, ""))
+        said = Place(above, self._denied).verdicts(names, frozenset(names), joined, at)
         left = [name for name in names if said.get(name) != "git"]
         self.left_out.protected += len(names) - len(left)
         return left

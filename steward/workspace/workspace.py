@@ -6,7 +6,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -188,6 +188,39 @@ class Workspace:
         if max(found.st_size, len(data)) > most:
             raise _too_large(path, found.st_size, most)
         return data
+
+    def glances(self, directory: RepoPath, names: Iterable[str]) -> Generator[bytes | None]:
+        """The bytes of each of these files that a walk has just given, quickly; to find which are worth a ``read``.
+
+        ``None`` is one that cannot be read or is too large. What else is mounted over a file is not noticed here, so
+        that nothing of these bytes is to be shown.
+        """
+        most = self.policy.max_file_bytes
+        try:
+            above = self._engine.open(directory.parts, OPEN_DIRECTORY)
+        except OSError:
+            yield from (None for _ in names)
+            return
+        try:
+            for name in names:
+                try:
+                    descriptor = os.open(name, OPEN_FILE, dir_fd=above)
+                except OSError:
+                    yield None
+                    continue
+                try:
+                    found = os.fstat(descriptor)
+                    size = found.st_size
+                    whole = stat.S_ISREG(found.st_mode) and size <= most
+                    data = os.read(descriptor, size + 1) if whole else None
+                except OSError:
+                    data, size = None, 0
+                finally:
+                    os.close(descriptor)
+                # A file that grows or shrinks meanwhile is read with more patience.
+                yield data if data is not None and len(data) == size else None
+        finally:
+            os.close(above)
 
     def pieces(self, path: RepoPath, size: int = 1 << 20) -> Iterator[bytes]:
         """The bytes of a regular file of any size, at most ``size`` of them at a time. Raises ``PathRefused``."""
