@@ -336,6 +336,17 @@ def test_a_conditional_include_counts_when_git_says_so(tmp_path: Path, condition
         assert repository.home / "more" in workspace.outside()
 
 
+def test_what_the_repositorys_own_configuration_includes_is_not_read(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.write({"more": "[core]\nexcludesFile = ~/one\n", "one": "1\n"}, below=repository.home)
+    repository.git("config", "include.path", str(repository.home / "more"))
+    repository.write(dict.fromkeys(("1", "2"), "x"))
+    assert repository.git("ls-files", "-o", "-z", "--exclude-standard").split("\0")[:-1] == ["2"]
+    assert repository.ours() == ["1", "2"]
+    with Workspace.open(repository.root, Policy(git_environment=repository.environment)) as workspace:
+        assert repository.home / "more" not in workspace.outside()
+
+
 def test_a_workspace_that_is_ignored_itself_is_walked_without_rules(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     repository.write({".gitignore": "build/\n*.log\n", "build/a.log": "x", "build/b": "x"})
