@@ -14,6 +14,8 @@ from steward.workspace.wildmatch import NeverMatches, literal_length, lowered, t
 IGNORE_FILES = (".gitignore", ".stewardignore")
 """The later one has the last word."""
 MAX_IGNORE_BYTES = 256 * 1024
+FEW_ENDINGS = 12
+"""So many, each name can be asked for; of more, those are found first that are there at all."""
 
 Verdict = Literal["kept", "git", "steward"]
 """What a rule says of a path: it is kept, or ignored by git's rules or by the steward's own."""
@@ -119,6 +121,7 @@ class _Index:
             else:
                 others.append((_needle(text), rule, numbers))
         self._known = frozenset(self._names)
+        self._few = tuple(self._endings) if len(self._endings) <= FEW_ENDINGS else ()
         self._ending = _any_of([ending[1:] for ending in self._endings], r"\.", "(?=/)")
         self._others = _grouped(others)
 
@@ -133,8 +136,7 @@ class _Index:
 
         for name in self._known.intersection(names):
             note(name, self._names[name])
-        if self._ending is not None and (endings := self._ending.findall(joined)):
-            present = tuple(set(endings))
+        if self._ending is not None and (present := self._few or tuple(set(self._ending.findall(joined)))):
             for name in [name for name in names if name.endswith(present)]:
                 note(name, self._endings[name[name.rfind(".") :]])
         if above in self._paths:

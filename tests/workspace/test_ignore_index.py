@@ -7,7 +7,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from steward.workspace.ignore import Rules, Verdict, parse
+from steward.workspace.ignore import FEW_ENDINGS, Rules, Verdict, parse
 from steward.workspace.wildmatch import lowered
 
 NAMES = ["a", "b", "A", "a.b", "a.b.a", "a.B", "x.a.b", "xab", ".a", "a~", "a.", "aa", "b-a", "#a#", "a.bb"]
@@ -57,14 +57,17 @@ def one_by_one(rules: Rules, name: str, above: str, directory: bool, fold: bool)
     st.sets(st.sampled_from(NAMES)),
     st.sampled_from(["", "x/"]),
     st.booleans(),
+    st.booleans(),
 )
-@example(["a", "a/"], ["a"], set(), "", False)
-@example(["*.b", "*.b/"], ["a.b"], set(), "", False)
-@example(["x/a", "x/a/"], ["a"], set(), "x/", False)
+@example(["a", "a/"], ["a"], set(), "", False, False)
+@example(["*.b", "*.b/"], ["a.b"], set(), "", False, False)
+@example(["*.b", "*.a"], ["a.b", "a.b.a"], set(), "", False, True)
+@example(["x/a", "x/a/"], ["a"], set(), "x/", False, False)
 def test_asking_for_many_names_is_asking_for_each(
-    lines: list[str], names: list[str], directories: set[str], above: str, fold: bool
+    lines: list[str], names: list[str], directories: set[str], above: str, fold: bool, crowded: bool
 ) -> None:
-    rules = parse("\n".join(lines).encode(), fold=fold)
+    endings = [f"*.z{number}" for number in range(FEW_ENDINGS)] if crowded else []
+    rules = parse("\n".join((*endings, *lines)).encode(), fold=fold)
     # The text may hold names that are not asked for.
     joined = f"/{'/'.join({*names, *directories})}/"
     expected = {name: one_by_one(rules, name, above, name in directories, fold) for name in names}
