@@ -21,8 +21,6 @@ class FileStat:
     size: int
     links: int
     uid: int
-    gid: int
-    mtime_ns: int
 
     @classmethod
     def of(cls, result: os.stat_result) -> FileStat:
@@ -35,8 +33,6 @@ class FileStat:
             result.st_size,
             result.st_nlink,
             result.st_uid,
-            result.st_gid,
-            result.st_mtime_ns,
         )
 
 
