@@ -21,12 +21,13 @@ from steward.errors import (
 from steward.proposals.check import Checked, check
 from steward.proposals.disk import Disk, Ground
 from steward.proposals.exchange import MISSING
-from steward.proposals.journal import Entry, Image, Journal, Kind, Record, Step, opened
+from steward.proposals.journal import Journal, opened
 from steward.proposals.lock import locked
 from steward.proposals.look import look
 from steward.proposals.moves import move_new
 from steward.proposals.places import Places
 from steward.proposals.proposal import FileChange, Proposal
+from steward.proposals.record import Entry, Image, Kind, Record, Step
 from steward.proposals.recover import settle_all
 from steward.proposals.settle import Settler
 from steward.proposals.slots import Slot, slots
@@ -97,7 +98,7 @@ def carry_out(order: Order, identity: str, workspace: Ground, state: Path, disk:
                 applied = Application(order, journal, workspace, disk, exchange=True).run(wanted)
             except _NoExchange:
                 applied = Application(order, journal, workspace, disk, exchange=False).run(wanted)
-            return replace(applied, warnings=(*notes, *applied.warnings))
+            return replace(applied, warnings=(*notes, *applied.warnings)) if notes else applied
 
 
 def _recovered(order: Order, journal: Journal, workspace: Ground, disk: Disk) -> tuple[str, ...]:
@@ -147,11 +148,11 @@ class Application:
                 return Applied(self._order.id, paths)
             record = self._plan(checked, places)
             try:
-                self.journal.save(record)
+                record = self.journal.save(record)
                 record = self._make_directories(record, places)
                 self.stage(record, checked, places)
                 self._check_places(places)
-                record = self._begin_switching(record)
+                record = self.begin_switching(record)
                 self.switch(record, places)
                 places.sync(record.parents())
                 self._check_places(places)
@@ -213,12 +214,12 @@ class Application:
         made = tuple(text for text in record.directories if places.make(RepoPath.parse(text)))
         if made != record.directories:
             # Somebody else made one meanwhile, which is not ours to remove.
-            record = replace(record, directories=made)
-            self.journal.save(record)
+            record = self.journal.rewrite(replace(record, directories=made))
         return record
 
-    def _begin_switching(self, record: Record) -> Record:
-        return self.journal.advance(record, "switching")
+    def begin_switching(self, record: Record) -> Record:
+        """Say durably that paths are being switched, where the record does not say so from the beginning."""
+        return record if record.phase == "switching" else self.journal.advance(record, "switching")
 
     def stage(self, record: Record, checked: list[Checked], places: Places) -> None:
         """Write every new version beside its path."""
@@ -228,7 +229,7 @@ class Application:
             if entry.new is not None and after is not None:
                 at = places.at(entry.parent)
                 metadata = by_path[entry.path].metadata
-                write_stage(self.disk, at, entry.stage, after, entry.new, metadata, entry.path)
+                write_stage(self.disk, at, entry, after, entry.new, metadata)
 
     def switch(self, record: Record, places: Places) -> None:
         """Put every new version in its place; raises ``StaleProposal`` when another program wrote meanwhile."""

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from steward.errors import PathRefused, StaleProposal
 from steward.proposals.disk import LOOK, Disk
-from steward.proposals.journal import Image, read_all
+from steward.proposals.journal import read_all
 from steward.proposals.look import image_of
 from steward.proposals.metadata import Metadata, read_metadata
 from steward.proposals.places import GONE, Places
+from steward.proposals.record import Image
 from steward.proposals.slots import Slot
 from steward.workspace import RepoPath
 

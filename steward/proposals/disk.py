@@ -61,10 +61,6 @@ class Disk:
         """How many bytes of ``data`` were written."""
         return os.write(fd, data)
 
-    def truncate(self, fd: int, size: int) -> None:
-        """``ftruncate``."""
-        os.ftruncate(fd, size)
-
     def fsync(self, fd: int) -> None:
         """Make a file's bytes, or a directory's names, survive a power cut."""
         if sys.platform == "darwin":
@@ -80,6 +76,17 @@ class Disk:
             # Some network and FUSE file systems cannot sync a directory, which fsync(2) says by EINVAL.
             if error.errno not in renames.MISSING:
                 raise
+
+    def datasync(self, fd: int) -> None:
+        """Make a file's bytes survive a power cut, with as much of the rest as it takes to read them."""
+        if sys.platform == "linux":
+            try:
+                os.fdatasync(fd)
+                return
+            except OSError as error:
+                if error.errno not in renames.MISSING:
+                    raise
+        self.fsync(fd)
 
     def stat(self, name: str, *, at: int) -> os.stat_result:
         """``fstatat`` without following a link."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from steward.proposals.disk import Disk
-from steward.proposals.journal import Entry
 from steward.proposals.moves import move_new
+from steward.proposals.record import Entry
 from steward.workspace import RepoPath
 
 PREFIX = ".steward-kept-"

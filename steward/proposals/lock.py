@@ -11,6 +11,8 @@ from steward.errors import Busy
 from steward.proposals.disk import Disk
 from steward.proposals.journal import write_all
 
+_DIGITS = 20
+"""Every holder writes as much, over what the last one wrote: emptying a file takes longer than all the rest."""
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -21,12 +23,11 @@ def locked(state: Path, disk: Disk) -> Generator[None]:
     The lock belongs to the open file, so that it ends with the process, however that ends. The file stays: its
     removal could hand two processes a lock each.
     """
-    fd = disk.open(str(state / "lock"), _FLAGS, 0o600)
+    fd = disk.open(os.path.join(state, "lock"), _FLAGS, 0o600)
     try:
         if not disk.lock(fd):
             raise Busy(_holder(disk, fd))
-        disk.truncate(fd, 0)
-        write_all(disk, fd, f"{os.getpid()}\n".encode("ascii"))
+        write_all(disk, fd, f"{os.getpid():<{_DIGITS}}\n".encode("ascii"))
         yield
     finally:
         with suppress(OSError):

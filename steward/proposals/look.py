@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from steward.proposals.disk import LOOK, Disk
-from steward.proposals.journal import Image
+from steward.proposals.record import Image
 
 
 @dataclass(frozen=True, slots=True)

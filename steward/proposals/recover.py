@@ -8,9 +8,10 @@ from pathlib import Path
 
 from steward.errors import PathRefused, StorageError
 from steward.proposals.disk import Disk, Ground
-from steward.proposals.journal import Journal, Kind, Record, opened
+from steward.proposals.journal import Journal, opened
 from steward.proposals.lock import locked
 from steward.proposals.places import Places
+from steward.proposals.record import Kind, Record
 from steward.proposals.settle import Settler
 
 

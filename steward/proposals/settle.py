@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from steward.proposals.disk import Disk
-from steward.proposals.journal import Entry, Journal, Record
+from steward.proposals.journal import Journal
 from steward.proposals.keep import keep
 from steward.proposals.look import Seen, look
 from steward.proposals.moves import move_new
 from steward.proposals.places import Places
+from steward.proposals.record import Entry, Record
 from steward.workspace import RepoPath
 
 _ORDER = {"put": 0, "take": 1, "swap": 2}
@@ -117,8 +118,12 @@ class Settler:
     def drop_undone(self, entry: Entry) -> None:
         """Remove a stage that is left when all is switched back: ours, or the same as what stands in its place."""
         at = self._at(entry)
-        stage = None if at is None else self._look(at, entry.stage, entry)
-        if at is None or stage is None:
+        if at is None:
+            return
+        with suppress(FileNotFoundError):
+            self.disk.unlink(entry.part, at=at)
+        stage = self._look(at, entry.stage, entry)
+        if stage is None:
             return
         ours = self.record.phase == "intent" or stage.holds(entry.new)
         if not ours:

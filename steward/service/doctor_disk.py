@@ -13,6 +13,7 @@ from pathlib import Path
 
 from steward.errors import StorageError
 from steward.proposals.exchange import MISSING, exchange, rename_new
+from steward.proposals.record import CLEAN, standing
 from steward.service.finding import Finding
 
 FEW_WATCHES = 1_024
@@ -108,7 +109,7 @@ def workspace(root: Path, engine: str, state: Path, mounts: str | None = None) -
             "You may not write in the workspace; no change can be applied.",
             "Take a copy that is yours, or have its owner give you the right.",
         )
-    if root.stat().st_dev == state.stat().st_dev:
+    if _together(root, state):
         yield Finding("workspace", "ok", "It lies on the same file system as the state.")
         return
     kind = file_system(root, _mounts() if mounts is None else mounts)
@@ -125,6 +126,14 @@ def workspace(root: Path, engine: str, state: Path, mounts: str | None = None) -
         yield Finding(
             "workspace", "ok", f"Its file system is {kind or 'unknown'}; applying finds out what it can do."
         )
+
+
+def _together(one: Path, other: Path) -> bool:
+    """Whether both lie on one file system; not when one cannot be looked at, which is told of elsewhere."""
+    try:
+        return one.stat().st_dev == other.stat().st_dev
+    except OSError:
+        return False
 
 
 def file_system(path: Path, mounts: str) -> str:
@@ -191,7 +200,7 @@ def database(check: Callable[[], str]) -> Finding:
 def journals(state: Path) -> Finding:
     """Whether an interrupted apply left something behind; looked at, not touched."""
     try:
-        left = sorted(name for name in os.listdir(state / "journal") if not name.endswith((".clean", ".tmp")))
+        left = [name for name in standing(state / "journal") if not name.endswith(CLEAN)]
     except FileNotFoundError:
         left = []
     except OSError as error:

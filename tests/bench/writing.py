@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from steward.proposals.apply import apply
-from steward.proposals.disk import Disk
-from steward.proposals.journal import opened
+from steward.proposals.recover import acknowledge
 from tests.bench import test_apply_bench as plainly
 from tests.bench.measure import Row, Scale, compared
 from tests.proposals.ground import plot
@@ -23,15 +22,16 @@ def rows(scale: Scale) -> Iterator[Row]:
         ours = plain = float("inf")
         with tempfile.TemporaryDirectory(prefix="steward-bench-") as room:
             with plot(vars(plainly)["_scene"](count), Path(room)) as at:
-                for _ in range(4 * scale.repeat):
-                    at.reset()
-                    # As it is from the first change on.
-                    with opened(at.state, Disk(), create=True):
-                        pass
+                # As it is from the second change on: the journal is there, and a file in it to write into.
+                apply(at.proposal, at.workspace, at.state)
+                acknowledge(at.state, at.proposal.id)
+                for _ in range(max(4, 40 // count) * scale.repeat):
+                    at.again()
                     began = time.perf_counter()
                     apply(at.proposal, at.workspace, at.state)
                     ours = min(ours, time.perf_counter() - began)
-                    at.reset()
+                    acknowledge(at.state, at.proposal.id)
+                    at.again()
                     began = time.perf_counter()
                     vars(plainly)["_plainly"](at)
                     plain = min(plain, time.perf_counter() - began)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import errno
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from steward.errors import ApplyFailed, StaleProposal, StewardError
+from steward.errors import ApplyFailed, StaleProposal, StewardError, StorageError
 from steward.proposals.apply import apply
 from steward.proposals.disk import Disk
+from steward.proposals.journal import opened
 from steward.proposals.keep import PREFIX
+from steward.proposals.record import Kind
 from steward.proposals.recover import Recovery, acknowledge, recover
-from steward.proposals.undo import undo
+from steward.proposals.undo import reversed_files, undo
 from tests.proposals.model_disk import ModelDisk, Snapshot
 from tests.proposals.scenes import GROUND, Scene, applied
-from tests.proposals.watched import Cut, CutAt, FailAt, VisitBefore, Watched
+from tests.proposals.watched import Cut, CutAt, FailAt, Making, VisitBefore, Watched
 
 STATE = Path("/state")
 
@@ -36,22 +39,27 @@ class Campaign:
         samples: int = 2,
         depth: int = 2,
         again: float = 0.02,
+        used: bool = False,
         mutate: Callable[[Disk], Disk] = lambda disk: disk,
         model: Callable[[Scene], ModelDisk] = Scene.in_model,
     ) -> None:
         self._scene = scene
         self._random = random.Random(seed)
+        self._used = used
+        """Whether the journal has held records before."""
         self._samples = samples
         self._depth = depth
         self._again = again
         """How likely recovery is cut before any of its own operations."""
         self._mutate = mutate
         self._model = model
+        self._kind: Kind = "apply"
+        """What is cut."""
         self.recoveries = 0
 
     def run_apply(self) -> None:
         """Cut an apply that succeeds, and the acknowledgement after it."""
-        disk = self._model(self._scene)
+        disk = self._machine()
         proposal = self._scene.proposal(GROUND.identity)
         before, after = self._scene.before, self._scene.after
         watched = self._visiting(disk, lambda: self._cut(disk, before, after, self._depth))
@@ -63,7 +71,7 @@ class Campaign:
 
     def run_failing(self, number: int) -> bool:
         """Cut an apply whose operation ``number`` fails, from there on; whether it came to that operation."""
-        disk = self._model(self._scene)
+        disk = self._machine()
         before, after = self._scene.before, self._scene.after
 
         def visit() -> None:
@@ -80,19 +88,141 @@ class Campaign:
         self._cut(disk, after, after, self._depth)
         return len(failing.names) > number
 
+    def run_meeting(self) -> None:
+        """Cut an apply while which somebody else makes the first of its directories."""
+        disk = self._machine()
+        making = Making(disk)
+        before, after = self._scene.before, self._scene.after
+
+        def visit() -> None:
+            self._cut(disk, {**before, **making.made}, {**after, **making.made}, self._depth)
+
+        watched = self._visiting(disk, visit, making)
+        apply(self._scene.proposal(GROUND.identity), GROUND, STATE, self._mutate(watched))
+        assert making.made
+        after = {**after, **making.made}
+        self._cut(disk, after, after, self._depth)
+
     def run_undo(self) -> None:
         """Cut an undo of an apply that was acknowledged."""
         disk = self._model(self._scene)
-        proposal = applied(self._scene.proposal(GROUND.identity))
         apply(self._scene.proposal(GROUND.identity), GROUND, STATE, disk)
-        acknowledge(STATE, proposal.id, disk)
-        disk.settle()
+        acknowledge(STATE, "change-001", disk)
+        self._undo(disk)
+
+    def run_after_forgetting(self, number: int) -> bool:
+        """Cut an undo of an apply whose acknowledgement died at operation ``number``; whether it came to that."""
+        disk = self._model(self._scene)
+        apply(self._scene.proposal(GROUND.identity), GROUND, STATE, disk)
+        died = False
+        try:
+            acknowledge(STATE, "change-001", CutAt(disk, number))
+        except Cut:
+            died = True
+            disk = disk.kill()
+        acknowledge(STATE, "change-001", disk)
+        self._undo(disk)
+        return died
+
+    def _undo(self, disk: ModelDisk) -> None:
+        self._kind = "undo"
         before, after = self._scene.after, self._scene.before
         watched = self._visiting(disk, lambda: self._cut(disk, before, after, self._depth))
-        undo(proposal, GROUND, STATE, self._mutate(watched))
+        undo(applied(self._scene.proposal(GROUND.identity)), GROUND, STATE, self._mutate(watched))
         self._cut(disk, after, after, self._depth)
+        self._kind = "apply"
 
-    def _visiting(self, disk: ModelDisk, visit: Callable[[], None]) -> Disk:
+    def live(self, changes: int) -> None:
+        """Change there and back on one machine, which fails or dies now and then and lives on with what is left."""
+        disk = self._model(self._scene)
+        there = self._scene.proposal(GROUND.identity)
+        ways = (there.files, reversed_files(there))
+        states = (_files(self._scene.before), _files(self._scene.after))
+        now = 0
+        owed: set[str] = set()
+        unsure: set[str] = set()
+        died: set[str] = set()
+        for number in range(changes):
+            order = replace(there, id=f"change-{number:03}", files=ways[now])
+            fate = "died"
+            troubled = self._mutate(self._troubled(disk))
+            try:
+                apply(order, GROUND, STATE, troubled)
+                fate = "applied"
+                owed.add(order.id)
+                # What was forgotten in memory alone is forgotten for good by the syncs of the next change.
+                unsure.clear()
+                died.clear()
+                for change in sorted(owed):
+                    if self._random.random() < 0.8:
+                        unsure.add(change)
+                        acknowledge(STATE, change, troubled)
+                        unsure.discard(change)
+                        owed.discard(change)
+            except ApplyFailed:
+                fate = "refused"
+            except StorageError:
+                pass
+            except StewardError as error:
+                raise Violation(f"{number}: {error}") from error
+            except Cut:
+                disk = self._crashed(disk)
+            disk, recovery = self._survived(disk)
+            told = set(recovery.committed)
+            if fate == "died":
+                unsure.add(order.id)
+                died.add(order.id)
+            if not owed - unsure <= told <= owed | unsure:
+                raise Violation(f"{number}: {told} instead of {owed}, {unsure}")
+            if not died >= set(recovery.rolled_back):
+                raise Violation(f"{number}: {recovery.rolled_back} after it {fate}")
+            if fate == "applied" or order.id in told:
+                now = 1 - now
+            found = _files(disk.snapshot())
+            if found != states[now]:
+                raise Violation(f"{number}: {difference(found, states[now])}")
+            owed = told
+
+    def _machine(self) -> ModelDisk:
+        """Where an apply begins; where the journal is used, another one was taken back by an undo."""
+        disk = self._model(self._scene)
+        if self._used:
+            proposal = self._scene.proposal(GROUND.identity, "change-000")
+            apply(proposal, GROUND, STATE, disk)
+            acknowledge(STATE, proposal.id, disk)
+            undo(applied(proposal), GROUND, STATE, disk)
+            acknowledge(STATE, proposal.id, disk)
+        return disk
+
+    def _troubled(self, disk: Disk) -> Disk:
+        number = self._random.randrange(120)
+        match self._random.randrange(4):
+            case 0:
+                return disk
+            case 1:
+                return FailAt(disk, number, errno.EIO)
+            case _:
+                return CutAt(disk, number)
+
+    def _crashed(self, disk: ModelDisk) -> ModelDisk:
+        """The machine after a kill or a power cut."""
+        if self._random.random() < 0.4:
+            return disk.kill()
+        return disk.cut(self._random.choice(list(disk.choices(4, self._random))))
+
+    def _survived(self, disk: ModelDisk) -> tuple[ModelDisk, Recovery]:
+        """The machine once it came through a recovery, and what that said."""
+        while True:
+            self.recoveries += 1
+            number = self._random.randrange(90)
+            try:
+                return disk, recover(GROUND, STATE, self._mutate(CutAt(disk, number)))
+            except Cut:
+                disk = self._crashed(disk)
+            except StewardError as error:
+                raise Violation(f"recovery refused: {error}") from error
+
+    def _visiting(self, disk: ModelDisk, visit: Callable[[], None], inner: Disk | None = None) -> Disk:
         seen = -1
 
         def look(_: int) -> None:
@@ -101,7 +231,7 @@ class Campaign:
                 seen = disk.version
                 visit()
 
-        return VisitBefore(disk, look)
+        return VisitBefore(inner or disk, look)
 
     def _cut(
         self, disk: ModelDisk, before: Snapshot, after: Snapshot, depth: int, *, told: bool = False
@@ -129,7 +259,13 @@ class Campaign:
         outcome = self._check(disk, recovery, before, after, told)
         choice = self._random.choice(list(disk.choices(0, self._random)))
         later = disk.cut(choice)
-        self._check(later, recover(GROUND, STATE, later), outcome, outcome, told)
+        again = recover(GROUND, STATE, later)
+        self._check(later, again, outcome, outcome, told)
+        if not told and self._reported(again) != self._reported(recovery):
+            raise Violation(f"told {self._reported(recovery)}, and {self._reported(again)} after another cut")
+
+    def _reported(self, recovery: Recovery) -> tuple[str, ...]:
+        return recovery.committed if self._kind == "apply" else recovery.undone
 
     def _check(
         self, disk: ModelDisk, recovery: Recovery, before: Snapshot, after: Snapshot, told: bool
@@ -139,14 +275,15 @@ class Campaign:
             raise Violation(
                 f"neither before nor after: {difference(found, before)} / {difference(found, after)}"
             )
-        journal = [name for name in disk.snapshot("/state") if name.startswith("journal/")]
-        reported = recovery.committed or recovery.undone
+        with opened(STATE, disk, create=False) as books:
+            journal = [] if books is None else [r for r in books.records() if r.kind == self._kind]
+        reported = self._reported(recovery)
         if before != after and not told:
             if found == after and not reported:
                 raise Violation("applied, and nobody will be told")
             if found == before and (reported or journal):
                 raise Violation("not applied, but reported so")
-        if recovery.notes and not recovery.rolled_back:
+        if recovery.notes and (told or not recovery.rolled_back):
             raise Violation(f"notes without a reason: {recovery.notes}")
         return found
 
@@ -279,6 +416,10 @@ def _reachable(disk: ModelDisk, path: str) -> bool:
     """Whether a rival's write by this path finds its directory."""
     parent = path.rpartition("/")[0]
     return not parent or parent in disk.snapshot()
+
+
+def _files(tree: Snapshot) -> Snapshot:
+    return {path: entry for path, entry in tree.items() if entry[0] == "file"}
 
 
 def difference(found: Snapshot, wanted: Snapshot) -> dict[str, str]:

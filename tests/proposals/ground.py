@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steward.proposals.proposal import Proposal
+from steward.proposals.record import DRAFT, SPARE, begun
 from steward.workspace import Workspace
 from tests.proposals.model_disk import Snapshot
 from tests.proposals.scenes import Scene, snapshot
@@ -36,8 +37,17 @@ class Plot:
 
     @property
     def journal(self) -> list[str]:
-        """The names in the journal."""
-        return sorted(os.listdir(self.state / "journal")) if (self.state / "journal").exists() else []
+        """The names of the records in the journal."""
+        found = sorted(os.listdir(self.state / "journal")) if (self.state / "journal").exists() else []
+        return [
+            name
+            for name in found
+            if not name.endswith((DRAFT, SPARE)) or begun(name, (self.state / "journal" / name).read_bytes())
+        ]
+
+    def again(self) -> None:
+        """Write the scene's files once more; the state directory stays."""
+        self.scene.in_directory(self.root)
 
     def reset(self) -> None:
         """Begin again: the scene's files, an empty state directory."""

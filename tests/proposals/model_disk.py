@@ -2,8 +2,8 @@
 
 The model is more hostile than a journalling file system: of the changes to one directory since it was last synced
 any subset may survive, each change on its own being atomic; a file not synced since it was written holds its old
-bytes, its new ones, none, a part, or zeros. Renaming, linking and exchanging are changes of directories; syncing a
-file does not sync its name.
+bytes, its new ones, none, a part, zeros, or new ones up to somewhere and old ones from there on. Renaming, linking
+and exchanging are changes of directories; syncing a file does not sync its name.
 """
 
 from __future__ import annotations
@@ -169,7 +169,13 @@ class ModelDisk(Disk):
         def remains() -> dict[int, bytes]:
             return {
                 node.ino: random_.choice(
-                    (node.durable[0], b"", node.data[: len(node.data) // 2], bytes(len(node.data)))
+                    (
+                        node.durable[0],
+                        b"",
+                        node.data[: len(node.data) // 2],
+                        bytes(len(node.data)),
+                        _torn(node, random_),
+                    )
                 )
                 for node in dirty
             }
@@ -237,11 +243,6 @@ class ModelDisk(Disk):
         self.version += 1
         return len(data)
 
-    def truncate(self, fd: int, size: int) -> None:
-        node = self._open[fd].node
-        node.data = node.data[:size]
-        self.version += 1
-
     def fsync(self, fd: int) -> None:
         node = self._open[fd].node
         if node.dirty:
@@ -249,6 +250,12 @@ class ModelDisk(Disk):
         node.durable = (node.data, node.mode)
         node.durable_names = dict(node.names)
         node.pending.clear()
+
+    def datasync(self, fd: int) -> None:
+        node = self._open[fd].node
+        if node.durable[0] != node.data:
+            self.version += 1
+        node.durable = (node.data, node.durable[1])
 
     def stat(self, name: str, *, at: int) -> os.stat_result:
         directory, last = self._split(name, at)
@@ -465,6 +472,17 @@ class ModelGround:
     def open_directory(self, path: RepoPath) -> int:
         """The model's disk enters by itself."""
         raise AssertionError(path)
+
+
+def _torn(node: Node, random_: random.Random) -> bytes:
+    """The beginning of the new bytes, and from somewhere on the old ones."""
+    old, new = node.durable[0], node.data
+    at = (
+        random_.randrange(len(new) + 1)
+        if random_.random() < 0.5
+        else random_.randrange(min(len(new), 700) + 1)
+    )
+    return new[:at] + old[at:]
 
 
 def _error(number: int) -> OSError:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from steward.proposals import apply, journal, record
 from steward.proposals.apply import Application
-from steward.proposals.disk import Disk
-from steward.proposals.journal import Entry, Journal, Phase, Record
+from steward.proposals.disk import NEW, Disk
+from steward.proposals.journal import Journal, write_all
 from steward.proposals.places import Places
+from steward.proposals.record import DRAFT, SPARE, Entry, Record, encode
 from steward.proposals.settle import Settler
 from tests.proposals.watched import Watched
 
-Patch = Callable[[type, str, Any], None]
+Patch = Callable[[object, str, Any], None]
 """Replaces a method until the test ends: ``monkeypatch.setattr``."""
 
 
@@ -26,7 +29,7 @@ class NeverSyncing(Watched):
         self._skipped: set[int] = set()
 
     def perform(self, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        if name == "fsync" and arguments[0] in self._skipped:
+        if name in ("fsync", "datasync") and arguments[0] in self._skipped:
             return None
         result = super().perform(name, arguments, options)
         if name in ("open", "enter"):
@@ -48,7 +51,10 @@ class Replacing(Watched):
 DISKS: dict[str, Callable[[Disk], Disk]] = {
     "stages are not synced": lambda disk: NeverSyncing(disk, lambda name: name.startswith(".steward-")),
     "the journal's records are not synced": lambda disk: NeverSyncing(
-        disk, lambda name: name.endswith(".tmp")
+        disk, lambda name: name.endswith(DRAFT)
+    ),
+    "a record that is written into a spare is not synced": lambda disk: NeverSyncing(
+        disk, lambda name: name.endswith(SPARE)
     ),
     "the journal's directory is not synced": lambda disk: NeverSyncing(
         disk, lambda name: name.endswith("/journal")
@@ -119,51 +125,48 @@ def does_not_sync_what_it_took_back(patch: Patch) -> None:
 
 
 def stages_before_its_intent(patch: Patch) -> None:
-    save = Journal.save
+    save, begin = Journal.save, Application.begin_switching
 
-    def nothing(self: Journal, record: Record) -> None:
-        pass
+    def nothing(self: Journal, record: Record) -> Record:
+        return record
 
     def first(self: Application, record: Record) -> Record:
-        save(self.journal, record.at("switching"))
-        return record.at("switching")
+        return begin(self, save(self.journal, record))
 
     patch(Journal, "save", nothing)
-    patch(Application, "_begin_switching", first)
+    patch(Application, "begin_switching", first)
 
 
 def switches_in_its_intent(patch: Patch) -> None:
-    advance = Journal.advance
-
     def stays(self: Application, record: Record) -> Record:
         return record
 
-    def late(self: Journal, record: Record, phase: Phase) -> Record:
-        return advance(self, record.at("intent") if phase == "committed" else record, phase)
+    patch(Application, "begin_switching", stays)
 
-    patch(Application, "_begin_switching", stays)
-    patch(Journal, "advance", late)
+
+def names_a_stage_before_it_is_complete(patch: Patch) -> None:
+    patch(Entry, "part", property(lambda self: self.stage))
+
+
+def names_a_stage_before_it_is_durable(patch: Patch) -> None:
+    def early(disk: Disk, at: int, entry: Entry, data: bytes, *rest: Any) -> None:
+        fd = disk.open(entry.part, NEW, 0o600, at=at)
+        write_all(disk, fd, data)
+        disk.rename(entry.part, entry.stage, at=at)
+        mode = rest[0].mode
+        if mode is not None:
+            disk.chmod(fd, mode)
+        disk.fsync(fd)
+        disk.close(fd)
+
+    patch(apply, "write_stage", early)
 
 
 def believes_what_stands_in_memory_alone(patch: Patch) -> None:
-    advance = Journal.advance
-
     def nothing(self: Journal) -> None:
         pass
 
-    def synced(self: Journal, record: Record, phase: Phase) -> Record:
-        later = advance(self, record, phase)
-        self.disk.fsync(self.directory)
-        return later
-
-    def saved(self: Journal, record: Record) -> None:
-        save(self, record)
-        self.disk.fsync(self.directory)
-
-    save = Journal.save
     patch(Journal, "confirm", nothing)
-    patch(Journal, "advance", synced)
-    patch(Journal, "save", saved)
 
 
 def trusts_a_commit_that_failed_to_sync_to_be_lost(patch: Patch) -> None:
@@ -177,6 +180,88 @@ def trusts_a_commit_that_failed_to_sync_to_be_lost(patch: Patch) -> None:
     patch(Application, "commit", hopeful)
 
 
+def forgets_in_memory_alone(patch: Patch) -> None:
+    remove, sync = Journal.remove, Journal.__dict__["_sync"]
+    forgetting: list[Record] = []
+
+    def unsynced(self: Journal, record: Record) -> None:
+        forgetting.append(record)
+        try:
+            remove(self, record)
+        finally:
+            forgetting.clear()
+
+    def synced(self: Journal) -> None:
+        if not forgetting:
+            sync(self)
+
+    patch(Journal, "remove", unsynced)
+    patch(Journal, "_sync", synced)
+
+
+def writes_into_any_spare(patch: Patch) -> None:
+    look = Journal.begun
+
+    def free(self: Journal, name: str) -> Record | None:
+        record = look(self, name)
+        if record is None and name.endswith(SPARE) and name not in self.__dict__["_free"]:
+            self.__dict__["_free"].append(name)
+        return record
+
+    patch(Journal, "begun", free)
+
+
+def believes_what_a_spare_held(patch: Patch) -> None:
+    def any_record(file: str, data: bytes) -> bool:
+        return not data.startswith(b"steward-journal-3 ")
+
+    patch(journal, "left_over", any_record)
+    patch(record, "left_over", any_record)
+
+
+def does_not_look_into_spares(patch: Patch) -> None:
+    look = Journal.begun
+
+    def blind(self: Journal, name: str) -> None:
+        look(self, name)
+
+    patch(Journal, "begun", blind)
+
+
+def rewrites_a_record_where_it_stands(patch: Patch) -> None:
+    rewrite = Journal.rewrite
+
+    def over(self: Journal, record: Record) -> Record:
+        if not record.file.endswith(SPARE):
+            return rewrite(self, record)
+        fd = self.disk.open(record.file, os.O_WRONLY, at=self.directory)
+        write_all(self.disk, fd, encode(record))
+        self.disk.datasync(fd)
+        self.disk.close(fd)
+        return record
+
+    patch(Journal, "rewrite", over)
+
+
+def leaves_a_record_that_failed(patch: Patch) -> None:
+    save, unlink = Journal.save, Journal.__dict__["_unlink"]
+    saving: list[Record] = []
+
+    def kept(self: Journal, record: Record) -> Record:
+        saving.append(record)
+        try:
+            return save(self, record)
+        finally:
+            saving.clear()
+
+    def unlinked(self: Journal, name: str) -> None:
+        if not saving:
+            unlink(self, name)
+
+    patch(Journal, "save", kept)
+    patch(Journal, "_unlink", unlinked)
+
+
 PROTOCOLS: dict[str, Callable[[Patch], None]] = {
     "commits before the switch": commits_before_the_switch,
     "drops the old files before the commit": drops_the_old_files_before_the_commit,
@@ -185,8 +270,16 @@ PROTOCOLS: dict[str, Callable[[Patch], None]] = {
     "does not sync what it took back": does_not_sync_what_it_took_back,
     "stages before it writes its intent": stages_before_its_intent,
     "switches while the record says that nothing is switched": switches_in_its_intent,
+    "names a stage before it is complete": names_a_stage_before_it_is_complete,
+    "names a stage before it is durable": names_a_stage_before_it_is_durable,
     "recovery trusts a commit that it only saw in memory": believes_what_stands_in_memory_alone,
     "trusts a commit that failed to sync to be lost": trusts_a_commit_that_failed_to_sync_to_be_lost,
+    "writes over a record that it has forgotten in memory alone": forgets_in_memory_alone,
+    "writes over a file that is not known to be free": writes_into_any_spare,
+    "takes what a spare held for a record that was begun": believes_what_a_spare_held,
+    "does not look for records in spares": does_not_look_into_spares,
+    "rewrites a record where it stands": rewrites_a_record_where_it_stands,
+    "leaves a record that could not be written": leaves_a_record_that_failed,
 }
 """A protocol with one step wrong, by what is wrong; the power-cut campaign must notice."""
 

@@ -86,7 +86,7 @@ def test_the_lock_is_not_inherited_by_programs_that_are_started(tmp_path: Path) 
         child = subprocess.Popen(["sleep", "30"], close_fds=False)
     try:
         with locked(tmp_path, Disk()):
-            assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+            assert int((tmp_path / "lock").read_text()) == os.getpid()
     finally:
         child.kill()
         child.wait()

@@ -17,7 +17,7 @@ SCENES = {"pair": PAIR, "small": SMALL, "swapped": SWAPPED, "everything": EVERYT
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
 def test_a_cut_anywhere_in_apply_and_in_its_recovery_leaves_all_or_nothing(scene: Scene) -> None:
-    campaign = Campaign(scene, seed=1, samples=7, depth=3, again=0.06)
+    campaign = Campaign(scene, seed=1, samples=9, depth=3, again=0.06)
     campaign.run_apply()
     assert campaign.recoveries > 1_000
 
@@ -37,6 +37,42 @@ def test_a_cut_anywhere_in_an_apply_that_fails_at_any_operation_leaves_all_or_no
         number += 1
     assert number > 100
     assert campaign.recoveries > 4_000
+
+
+@pytest.mark.parametrize("scene", [PAIR, SMALL], ids=["pair", "small"])
+def test_a_cut_anywhere_leaves_all_or_nothing_where_the_record_is_written_over_an_earlier_one(
+    scene: Scene,
+) -> None:
+    campaign = Campaign(scene, seed=7, samples=4, depth=2, again=0.05, used=True)
+    campaign.run_apply()
+    number = 0
+    while campaign.run_failing(number):
+        number += 9
+    assert campaign.recoveries > 1_000
+
+
+def test_a_cut_anywhere_leaves_all_or_nothing_after_an_acknowledgement_that_died_anywhere() -> None:
+    campaign = Campaign(PAIR, seed=10)
+    number = 0
+    while campaign.run_after_forgetting(number):
+        number += 1
+    assert number > 10
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["new", "used"])
+def test_a_cut_anywhere_leaves_all_or_nothing_where_somebody_else_makes_a_directory(used: bool) -> None:
+    campaign = Campaign(EVERYTHING, seed=8, used=used)
+    campaign.run_meeting()
+    assert campaign.recoveries > 700
+
+
+@pytest.mark.parametrize("scene", [PAIR, SWAPPED], ids=["pair", "swapped"])
+def test_a_machine_that_dies_again_and_again_is_never_found_with_half_a_change_or_told_wrongly(
+    scene: Scene,
+) -> None:
+    campaign = Campaign(scene, seed=9)
+    campaign.live(1_500)
+    assert campaign.recoveries > 1_700
 
 
 @pytest.mark.parametrize(
@@ -62,6 +98,11 @@ def test_a_cut_anywhere_leaves_all_or_nothing_where_names_ignore_case(scene: Sce
 
 def _hunt(mutate: Callable[[Disk], Disk] = lambda disk: disk) -> None:
     """The campaign in short; raises ``Violation`` when it notices something."""
+    Campaign(PAIR, seed=4, mutate=mutate).live(300)
+    Campaign(EVERYTHING, seed=4, used=True, mutate=mutate).run_meeting()
+    campaign, number = Campaign(PAIR, seed=4, mutate=mutate), 0
+    while campaign.run_after_forgetting(number):
+        number += 1
     for scene in (PAIR, SMALL):
         campaign = Campaign(scene, seed=4, samples=4, again=0.05, mutate=mutate)
         campaign.run_apply()

@@ -147,7 +147,7 @@ def _record(at: Plot) -> Path:
 
 
 def _truncated(data: bytes) -> bytes:
-    return data[:-1]
+    return data.rstrip(b"\n")[:-1]
 
 
 def _emptied(data: bytes) -> bytes:
@@ -155,7 +155,8 @@ def _emptied(data: bytes) -> bytes:
 
 
 def _flipped(data: bytes) -> bytes:
-    return data[:-20] + bytes([data[-20] ^ 1]) + data[-19:]
+    last = len(data.rstrip(b"\n")) - 20
+    return data[:last] + bytes([data[last] ^ 1]) + data[last + 1 :]
 
 
 def _zeros(data: bytes) -> bytes:
@@ -163,7 +164,7 @@ def _zeros(data: bytes) -> bytes:
 
 
 def _newer(data: bytes) -> bytes:
-    return data.replace(b"steward-journal-2", b"steward-journal-9", 1)
+    return data.replace(b"steward-journal-3", b"steward-journal-9", 1)
 
 
 def _binary(data: bytes) -> bytes:
@@ -210,13 +211,14 @@ def test_a_record_of_another_workspace_is_refused(at: Plot, tmp_path: Path) -> N
 def test_a_record_cannot_lead_out_of_the_workspace(at: Plot) -> None:
     _halfway(at)
     head, body = _record(at).read_bytes().split(b"\n", 1)
-    shape = json.loads(body)
+    shape = json.loads(body.rstrip(b"\n"))
     outside = at.root.parent / "outside.txt"
     outside.write_bytes(b"the new a\n")
     shape["entries"][0]["path"] = "../outside.txt"
     forged = json.dumps(shape).encode()
     _record(at).write_bytes(
-        b"%s %d %s\n" % (head.split()[0], len(forged), hashlib.sha256(forged).hexdigest().encode()) + forged
+        b"%s %d %s\n" % (head.rsplit(b" ", 2)[0], len(forged), hashlib.sha256(forged).hexdigest().encode())
+        + forged
     )
     with pytest.raises(StewardError):
         recover(at.workspace, at.state)
@@ -230,6 +232,20 @@ def test_recovery_while_another_process_applies_is_busy(at: Plot) -> None:
         recover(at.workspace, at.state)
     assert caught.value.holder == os.getpid()
     assert at.tree == before
+
+
+def test_a_file_that_somebody_makes_after_a_cut_stays_though_the_change_would_have_made_the_same(
+    tmp_path: Path,
+) -> None:
+    with plot(SMALL, tmp_path) as at:
+        seen = Watched(Unsynced())
+        apply(at.proposal, at.workspace, at.state, seen)
+        at.reset()
+        renames = [number for number, name in enumerate(seen.names) if name == "rename"]
+        _die(at, max(number for number in renames if number < seen.names.index("exchange")))
+        (at.root / "n" / "c.txt").write_bytes(b"created\n")
+        assert recover(at.workspace, at.state).rolled_back == ("change-001",)
+        assert at.tree == {**SMALL.before, **{path: at.tree[path] for path in ("n", "n/c.txt")}}
 
 
 def test_directories_made_for_a_change_that_was_cut_off_go_unless_somebody_uses_them(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from steward.proposals.disk import Disk
+from steward.proposals.disk import DIRECTORY, NEW, Disk
 
 OPERATIONS: tuple[str, ...] = tuple(
     name for name in vars(Disk) if not name.startswith("_") and name not in ("nonce", "copy_attributes")
@@ -111,10 +111,35 @@ class VisitBefore(Watched):
         return do()
 
 
+class Making(Watched):
+    """Somebody else makes, durably, the first directory that is made in the workspace, and a file in it."""
+
+    def __init__(self, inner: Disk) -> None:
+        super().__init__(inner)
+        self.made: dict[str, tuple[str, int, bytes]] = {}
+        """What that adds to the tree."""
+
+    def perform(self, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if name == "mkdir" and options.get("at") is not None and not self.made:
+            self.inner.mkdir(*arguments, **options)
+            directory = self.inner.open(arguments[0], DIRECTORY, **options)
+            file = self.inner.open("theirs", NEW, 0o644, at=directory)
+            for fd in (file, directory, options["at"]):
+                self.inner.fsync(fd)
+            self.inner.close(file)
+            self.inner.close(directory)
+            self.made[arguments[0]] = ("directory", 0, b"")
+            self.made[f"{arguments[0]}/theirs"] = ("file", 0o644, b"")
+        return super().perform(name, arguments, options)
+
+
 class Unsynced(Disk):
     """The real disk without waiting for it: a killed process needs no sync to be seen by the next one."""
 
     def fsync(self, fd: int) -> None:
+        """Nothing."""
+
+    def datasync(self, fd: int) -> None:
         """Nothing."""
 
 

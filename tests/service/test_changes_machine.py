@@ -24,6 +24,7 @@ from steward.errors import (
     WrongStatus,
 )
 from steward.proposals import FileChange, Proposal
+from steward.proposals.record import standing
 from steward.storage import ChangeStore
 from tests.proposals.watched import Cut, Unsynced, Watched
 from tests.service.rooms import Patch, Rooms
@@ -524,7 +525,7 @@ class Decisions(RuleBasedStateMachine):
     @invariant()
     def nothing_is_left_to_recover(self) -> None:
         journal = self.rooms.state / "journal"
-        assert not journal.exists() or not list(journal.iterdir())
+        assert not journal.exists() or not list(standing(journal))
 
 
 Decisions.TestCase.settings = settings(

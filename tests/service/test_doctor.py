@@ -18,6 +18,7 @@ from steward.config import Settings
 from steward.errors import ModelError
 from steward.model.gateway import Gateway
 from steward.model.request import ModelRequest, Part
+from steward.proposals.record import Record, encode
 from steward.service import doctor, doctor_disk
 from steward.service.doctor import (
     examine,
@@ -285,6 +286,14 @@ def test_journals_that_were_left_are_counted_and_not_touched(tmp_path: Path) -> 
     found = journals(tmp_path)
     assert found.state == "warn" and found.remedy and "1 " in found.sentence
     assert (tmp_path / "journal" / "0001.json").read_text() == "not even json"
+
+
+def test_a_journal_that_holds_only_the_file_for_the_next_change_is_well(tmp_path: Path) -> None:
+    (tmp_path / "journal").mkdir()
+    spare = tmp_path / "journal" / "aa.spare"
+    for nonce, state in (("aa", "ok"), ("bb", "warn")):
+        spare.write_bytes(encode(Record("change-001", "apply", "stamp", "workspace", nonce, ())))
+        assert journals(tmp_path).state == state
 
 
 def test_what_would_be_loaded_is_named_with_what_would_not(tmp_path: Path) -> None:

@@ -21,12 +21,14 @@ from steward.errors import (
     StorageError,
     WrongStatus,
 )
+from steward.events import Notice
 from steward.proposals import Proposal
 from steward.proposals.disk import Disk
+from steward.proposals.record import standing
 from steward.storage import ChangeStore, database
 from tests.proposals.watched import Cut, VisitBefore, Watched
 from tests.service.rooms import Patch, Rooms
-from tests.support import plant
+from tests.support import plant, steward_in
 
 ONE = Patch("src/app.py", "41", "42")
 BEFORE = b"def answer():\n    return 41\n"
@@ -82,7 +84,7 @@ def settled(root: Path) -> tuple[list[str], list[str]]:
     assert history.warnings == ()
     ends = [line.kind for line in history.lines if line.kind in ("applied", "undone", "discarded")]
     statuses = [str(status) for status in rooms.store.statuses().values()]
-    assert list((rooms.state / "journal").iterdir()) == []
+    assert list(standing(rooms.state / "journal")) == []
     rooms.close()
     return statuses, ends
 
@@ -165,6 +167,24 @@ def test_a_process_that_dies_before_the_record_leaves_it_to_the_next(root: Path)
         applied_by(rooms, change)
     rooms.close()
     assert settled(root) == (["applied"], ["applied"])
+
+
+async def test_what_is_taken_back_before_another_change_is_discarded_is_said(root: Path) -> None:
+    steward, _ = steward_in(root, [])
+    await steward.start()
+
+    def die() -> None:
+        raise Cut
+
+    rooms = Rooms(root, disk=Once(die, "exchange"))
+    other, change = rooms.propose(Patch("web/page.js", "x = 1", "x = 2")).id, rooms.propose(ONE).id
+    with pytest.raises(Cut):
+        applied_by(rooms, change)
+    rooms.close()
+    await steward.discard_change(other)
+    (told,) = steward.unheard()
+    assert isinstance(told, Notice) and f"Applying {change} was cut off" in told.text
+    await steward.close()
 
 
 @pytest.mark.parametrize("decide", ["apply", "apply_stamped", "discard"])
