@@ -22,6 +22,8 @@ _ALIKE = (
     "override.agents.md",
 )
 _PROBED = ("agents.md", "Agents.md", "AGENTS.MD", "AGENT.md", "agent.md", "Agent.md", "agents.override.md")
+_SHORTEST = len("notes.md")
+"""Characters of a document's name from which on a name with a slip in it is taken for that name."""
 _MOST_NAMES = 2048
 _MOST_DIRECTORIES = 4096
 _SETTLED_NS = 100_000_000
@@ -50,6 +52,7 @@ class NearMisses:
         self._exact = frozenset(self._names)
         self._folded = frozenset(name.casefold() for name in self._names)
         self._alike = frozenset(_ALIKE)
+        self._meant = tuple(name for name in self._folded if len(name) >= _SHORTEST)
         self._kept: dict[tuple[int, int], tuple[tuple[int, int], Listing]] = {}
 
     def look(self, folder: Folder, *, again: bool = False) -> Listing:
@@ -87,11 +90,23 @@ class NearMisses:
             if folded in self._folded:
                 if name not in self._exact:
                     spelled.append(name)
-            elif folded in self._alike:
+            elif folded in self._alike or any(_slipped(folded, meant) for meant in self._meant):
                 alike.append(name)
         exact = self._exact.intersection(names)
         near = (*sorted(spelled), *sorted(alike))
         return Listing(exact, tuple(name for name in near if _is_file(folder, name)), whole)
+
+
+def _slipped(name: str, meant: str) -> bool:
+    """Whether the name is the one that was meant but for one letter, or for the order of its letters."""
+    if abs(len(name) - len(meant)) > 1 or not name.endswith(meant[-3:]):
+        return False
+    if len(name) == len(meant):
+        wrong = [(a, b) for a, b in zip(name, meant, strict=True) if a != b]
+        return len(wrong) == 1 or sorted(name) == sorted(meant)
+    short, long = sorted((name, meant), key=len)
+    at = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
+    return short[at:] == long[at + 1 :]
 
 
 def _is_file(folder: Folder, name: str) -> bool:

@@ -26,8 +26,8 @@ _QUOTES = str.maketrans(
 )
 _ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f]")
-_NUMBERED = re.compile(r"^[ \t]*(?:L?\d+(?: *[:|→│]|\t|  )|\d+ ) ?", re.MULTILINE)
-_NUMBERED_TIGHT = re.compile(r"^[ \t]*L?\d+ *(?:[:|→│]|\t) ?", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*(?:L?\d+(?: *[:|→│] ?|\t|   ?)|\d+  ?)", re.MULTILINE)
+_NUMBERED_TIGHT = re.compile(r"^[ \t]*L?\d+(?: *[:|→│] ?| *\t)", re.MULTILINE)
 _DIFF_SIGN = re.compile(r"^[+\- ]", re.MULTILINE)
 _MARK = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩|[\u2400-\u2421]")
 _ELLIPSIS = re.compile(

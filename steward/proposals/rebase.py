@@ -44,10 +44,11 @@ def rebase(proposal: Proposal, workspace: Workspace) -> Proposal:
 
 def overlaps(one: Proposal, two: Proposal) -> tuple[str, ...]:
     """Paths that both changes touch, sorted."""
-    return tuple(sorted(_paths(one) & _paths(two)))
+    return tuple(sorted(touched(one) & touched(two)))
 
 
-def _paths(proposal: Proposal) -> set[str]:
+def touched(proposal: Proposal) -> set[str]:
+    """Paths that the change writes or takes away, of a rename both."""
     return {path for file in proposal.files for path in (file.path, file.source)}
 
 

@@ -94,7 +94,7 @@ class Catalog:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Every sentence a person should see once: shadows, broken skills, faults, limits."""
+        """Every sentence a person should see once: limits first, then shadows, broken skills, faults."""
         lines = [shadow.sentence for shadow in self.shadows]
         for broken in self.broken:
             lines += [
@@ -102,7 +102,7 @@ class Catalog:
             ]
         for skill in self.skills:
             lines += [f"{skill.location}: {d.sentence}" for d in skill.diagnostics if d.level == "fault"]
-        return (*lines, *self.notes)
+        return (*self.notes, *lines)
 
 
 def listed(listing: str, catalog: Catalog) -> dict[str, bool]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from steward.skills.contain import Container, Place
 from steward.skills.diagnostic import Diagnostic, note
-from steward.skills.discover import NAMES
+from steward.skills.linked import NAMES
 from steward.skills.references import odd_references
 from steward.skills.skill import Broken, Skill, read_skill
 from steward.visible import line

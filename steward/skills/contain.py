@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 MAX_HOPS = 8
@@ -51,6 +51,8 @@ class Container:
     """Directories within which links may lead from one place to another; ``roots`` are real paths."""
 
     roots: tuple[Path, ...]
+    links: Mapping[Path, Path] = field(default_factory=dict[Path, Path])
+    """Links that may lead out of the roots, each with the root it leads to."""
 
     @contextmanager
     def directory(self, place: Place, *, follow: bool = True) -> Generator[tuple[int, Place]]:
@@ -97,6 +99,8 @@ class Container:
                 if stat.S_ISLNK(status.st_mode):
                     if not follow:
                         raise Leaves(errno.ELOOP, "a link")
+                    if led := self.links.get(place.root.joinpath(*place.parts[: index + 1])):
+                        return Place(led, rest)
                     target = os.readlink(part, dir_fd=current)
                     return self._led(place.root.joinpath(*place.parts[:index]), target, rest)
                 as_file = last_is_file and not rest

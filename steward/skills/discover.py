@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 
 from steward.skills.catalog import Catalog, Shadow
 from steward.skills.contain import Leaves, NotRegular, Place
+from steward.skills.linked import NAMES
 from steward.skills.places import Places, Root
 from steward.skills.skill import Broken, Mark, Skill, mark_at, mark_of, read_skill
 from steward.visible import line
 
-NAMES = ("SKILL.md", "skill.md")
+STOPPED = "Looking for skills was stopped before its end; /skills looks again."
 _PASSED = frozenset({"node_modules", "__pycache__"})
 
 
-def discover(places: Places, focus: str = ".", known: Catalog | None = None) -> Catalog:
+def discover(
+    places: Places,
+    focus: str = ".",
+    known: Catalog | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Catalog:
     """Every skill that a conversation starting at ``focus`` can load; never raises for what is on the disk.
 
-    Skills of ``known`` whose files have not changed are not read again.
+    Skills of ``known`` whose files have not changed are not read again. Once ``stop`` says so, what was found by then
+    is all, and a note says that.
     """
-    search = _Search(places, known)
+    search = _Search(places, known, stop)
     roots = list(places.project(focus))
     if places.trusted:
         search.look(roots)
@@ -36,8 +43,9 @@ def discover(places: Places, focus: str = ".", known: Catalog | None = None) -> 
 class _Search:
     """One run of discovery: what was found, and how much of the bounds is used up."""
 
-    def __init__(self, places: Places, known: Catalog | None) -> None:
+    def __init__(self, places: Places, known: Catalog | None, stop: Callable[[], bool]) -> None:
         self.notes: list[str] = []
+        self._given_up = stop
         self._places = places
         self._known = {(skill.location, skill.place): skill for skill in known.skills} if known else {}
         self._found: dict[str, Skill] = {}
@@ -71,6 +79,9 @@ class _Search:
 
     def _folder(self, root: Root, place: Place, shown: str, reached_as: str, depth: int) -> None:
         """Take the folder's own skill, or else look into the folders in it."""
+        if self._given_up():
+            self._stop(STOPPED)
+            return
         try:
             with root.container.directory(place) as (descriptor, real):
                 status = os.fstat(descriptor)
@@ -79,7 +90,7 @@ class _Search:
             self._marks[place.path] = mark_at(place.path)
             return
         except Leaves:
-            self.notes.append(f"{shown} is a link that leads outside; it was not followed.")
+            self.notes.append(f"{shown} is a link that leads outside; it was not followed.{_instead(root)}")
             return
         except OSError:
             self._marks[place.path] = mark_at(place.path)
@@ -162,6 +173,12 @@ class _Search:
         if not self._full:
             self._full = sentence
             self.notes.append(sentence)
+
+
+def _instead(root: Root) -> str:
+    if root.source != "user":
+        return ""
+    return " Here a link may lead to the folder of one skill; skills.directories names whole folders of them."
 
 
 def _safe(name: str) -> str:

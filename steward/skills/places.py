@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from steward.skills.contain import Container, Place
+from steward.skills.linked import linked
 from steward.skills.skill import Source
 from steward.visible import line
 
@@ -104,7 +105,7 @@ class Places:
                 yield Root(container, place, self.shown(place), "project")
 
     def personal(self) -> Iterator[Root]:
-        """The folders of the person's own."""
+        """The folders of the person's own, in which links lead to single skills anywhere but in the repository."""
         folders: list[tuple[Path, str]] = [(path, _short(path, self.home)) for path in self.extra]
         if self.home is not None:
             config = self.config or self.home / ".config" / "steward"
@@ -114,7 +115,13 @@ class Places:
                 (self.home / ".claude" / "skills", "~/.claude/skills"),
             ]
         real = [(path.expanduser().resolve(), shown) for path, shown in folders]
-        container = Container(tuple(path for path, _ in real))
+        links = {
+            link: target
+            for path, _ in real
+            for link, target in linked(path)
+            if not target.is_relative_to(self.top)
+        }
+        container = Container((*(path for path, _ in real), *links.values()), links)
         for path, shown in real:
             yield Root(container, Place(path), shown, "user")
 

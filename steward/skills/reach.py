@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,8 +52,11 @@ class Reach:
         """Whether the skill may be loaded as it is on disk now."""
         return self._places is None or self._places.allows(skill.source, skill.location, digest)
 
-    def look(self, *paths: str) -> Sight | None:
-        """What there is once ``paths`` (none: the last one again) were touched; ``None`` for nothing new."""
+    def look(self, *paths: str, stop: Callable[[], bool] = lambda: False) -> Sight | None:
+        """What there is once ``paths`` (none: the last one again) were touched; ``None`` for nothing new.
+
+        What comes after ``stop`` has said so is of no use.
+        """
         if self._places is None:
             return None
         places, sight = self._places, Sight(self.catalog, self._path, self._folders or ())
@@ -63,7 +66,7 @@ class Reach:
             if looked and folders == sight.folders and not _changed(sight.catalog):
                 sight = replace(sight, path=path)
                 continue
-            found = discover(places, path, sight.catalog)
+            found = discover(places, path, sight.catalog, stop)
             looked, sight = True, Sight(self._joined(found, sight.catalog), path, folders)
         return sight
 

@@ -18,6 +18,31 @@ _NAMES: dict[type, tuple[str, str]] = {
 """What a type is called in a schema, and in a sentence."""
 
 
+_ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "path": ("file", "filename", "filepath", "targetfile", "relativepath", "directory", "dir"),
+    "oldText": ("oldstring", "oldstr", "old", "search", "searchtext", "find", "original"),
+    "newText": (
+        "newstring",
+        "newstr",
+        "new",
+        "replace",
+        "replacement",
+        "replacewith",
+        "content",
+        "contents",
+        "text",
+    ),
+    "query": ("pattern", "search", "searchterm", "regexp", "text", "q"),
+    "startLine": ("offset", "start", "line", "from", "linestart"),
+    "lineCount": ("limit", "count", "lines", "maxlines", "numlines"),
+    "renameTo": ("newpath", "moveto", "destination", "to"),
+    "deleteFile": ("delete", "remove"),
+    "ignoreCase": ("caseinsensitive", "i"),
+    "command": ("skill", "name", "skillname"),
+}
+"""What other programs call the parameters of their tools, without case and signs: models mix them up."""
+
+
 @dataclass(frozen=True, slots=True)
 class About:
     """What a model is told of a parameter; ``least`` and ``most`` are bounds of a number."""
@@ -94,7 +119,7 @@ class Arguments:
             for name, parameter in known.items()
             if name in shape or parameter.default is MISSING
         ]
-        faults += [f"{name} is not a parameter" for name in shape if name not in known]
+        faults += [_unknown(name, known) for name in shape if name not in known]
         if found := tuple(filter(None, faults)):
             raise WrongArguments(found)
         return cls(**shape)
@@ -124,3 +149,10 @@ def parameters(arguments: type[Arguments]) -> dict[str, Parameter]:
         (kind,) = (one for one in kinds if one is not NoneType)
         found[field.name] = Parameter(field.name, kind, NoneType in kinds, about, field.default)
     return found
+
+
+def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
+    """What is wrong with a name, and which parameter goes by it elsewhere."""
+    plain = "".join(filter(str.isalnum, name)).lower()
+    meant = [one for one in known if plain == one.lower() or plain in _ELSEWHERE.get(one, ())]
+    return f"{name} is not a parameter{f', {meant[0]} is' if meant else ''}"

@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeVar, cast
 from steward.conversation import JsonObject
 from steward.errors import EditRefused, PathRefused, StewardError
 from steward.tools.arguments import Arguments, WrongArguments, parameters
-from steward.workspace import RepoPath
+from steward.visible import visible
+from steward.workspace import RepoPath, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,14 @@ class ToolBox:
     """The tools of one conversation; their list never changes while it lasts."""
 
     def __init__(
-        self, tools: Iterable[Tool[Any]], clean: Callable[[ToolResult], ToolResult] | None = None
+        self,
+        tools: Iterable[Tool[Any]],
+        clean: Callable[[ToolResult], ToolResult] | None = None,
+        meant: Callable[[str], tuple[str, ...]] | None = None,
     ) -> None:
-        """``clean`` has the last word on what a result says."""
+        """``clean`` has the last word on a result; ``meant`` knows what a path that is not there may stand for."""
         self._clean = clean
+        self._meant = meant
         self._tools = {tool.name: tool for tool in tools}
 
     @cached_property
@@ -128,10 +133,13 @@ class ToolBox:
         try:
             # Raw control characters inside strings are accepted; nothing else of a broken call is repaired.
             shape: object = json.loads(arguments or "{}", strict=False)
+        except json.JSONDecodeError as error:
+            return _refused(_broken(name, arguments, error))
         except (ValueError, RecursionError):
             return _refused(f"The arguments of {name} are not valid JSON; nothing was done.")
         if not isinstance(shape, dict):
-            return _refused(f"The arguments of {name} must be one JSON object; nothing was done.")
+            rather = ", not a text that holds one" if isinstance(shape, str) else ""
+            return _refused(f"The arguments of {name} must be one JSON object{rather}; nothing was done.")
         try:
             parsed = tool.arguments.parse(cast(JsonObject, shape))
         except WrongArguments as error:
@@ -139,15 +147,33 @@ class ToolBox:
         try:
             return await tool.run(parsed)
         except (PathRefused, EditRefused) as error:
-            return _refused(str(error), error.kind)
+            return _refused(await self._pointed(parsed, error), error.kind)
         except StewardError as error:
             return _refused(str(error))
+
+    async def _pointed(self, parsed: Arguments, error: PathRefused | EditRefused) -> str:
+        """The refusal, and which path may have been meant by one that is not there or not relative."""
+        sentence, path = str(error), getattr(parsed, "path", None)
+        if self._meant is None or not isinstance(path, str) or "Did you mean" in sentence:
+            return sentence
+        found = await blocking(self._meant, path) if error.kind in ("absolute", "missing") else ()
+        return f"{sentence} Did you mean {' or '.join(map(quoted, found))}?" if found else sentence
+
+
+def _broken(name: str, arguments: str, error: json.JSONDecodeError) -> str:
+    """Where JSON breaks off, with a little of what stands before that place."""
+    before = visible(arguments[max(0, error.pos - 30) : error.pos], keep="")
+    place = f", after {before}" if before else ""
+    return (
+        f"The arguments of {name} are not valid JSON ({error.msg[:1].lower()}{error.msg[1:]} at character "
+        f"{error.pos + 1}{place}); nothing was done."
+    )
 
 
 def mend(name: str, arguments: type[Arguments], error: WrongArguments) -> str:
     """One short sentence that says what is wrong with a call and what is right."""
     known = ", ".join(
-        key if parameter.default is MISSING else f"{key} (optional)"
+        key if parameter.default is MISSING or key in arguments.told_required else f"{key} (optional)"
         for key, parameter in parameters(arguments).items()
     )
     return f"Wrong arguments for {name}: {'; '.join(error.faults)}. Its parameters are: {known}."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steward.errors import PathRefused
+from steward.tools.meant import likely
 from steward.tools.redact import redacted_bytes, redacts
 from steward.workspace import RepoPath, Workspace, quoted
 
@@ -66,18 +67,7 @@ class Overlay:
         """The refusal of a missing path with the nearest name beside it, when there is one."""
         if refusal.kind != "missing" or path.text in self.pending or not path.parts:
             return refusal
-        from difflib import get_close_matches
-
-        try:
-            names = [
-                e.name
-                for e in self.workspace.entries(path.parent)
-                if not self.workspace.area(path.parent.child(e.name))
-            ]
-        except (PathRefused, OSError):
-            return refusal
-        near = get_close_matches(path.name, names[:5000], 2, 0.6)
-        shown = [quoted(path.parent.child(name).text) for name in near if _is_text(name)]
+        shown = [quoted(name) for name in likely(self.workspace, path)]
         if not shown:
             return refusal
         return PathRefused(refusal.kind, refusal.path, f"{refusal} Did you mean {' or '.join(shown)}?")
@@ -100,7 +90,3 @@ def display_name(name: str) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """``3 files``, ``1 file``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def _is_text(name: str) -> bool:
-    return name.isascii() or not any("\ud800" <= char <= "\udfff" for char in name)

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from steward.errors import EditRefused
 from steward.proposals import Accepted, Draft, FileChange, counts, file_diff
+from steward.tools import slips
 from steward.tools.arguments import About, Arguments
 from steward.tools.base import ToolResult, blocking, described
 from steward.tools.redact import holds_mark
@@ -67,6 +68,8 @@ class ProposePatchTool:
         old, new = arguments.oldText or "", arguments.newText or ""
         if old and holds_mark(new) and not holds_mark(old):
             raise EditRefused("redacted", f"newText {_REDACTED}")
+        if slip := slips.in_new(target.text if target else path.text, old, new):
+            raise EditRefused("slip", f"{slip} Nothing was proposed.")
         try:
             accepted = await blocking(
                 self._draft().propose, path, old, new, arguments.change, arguments.deleteFile, target
@@ -74,6 +77,8 @@ class ProposePatchTool:
         except EditRefused as refusal:
             if refusal.kind == "not-found" and holds_mark(old):
                 raise EditRefused("redacted", f"oldText {_REDACTED}") from None
+            if refusal.kind == "not-found" and (slip := slips.in_old(old)):
+                raise EditRefused(refusal.kind, f"{slip}\n{refusal}") from None
             raise
         if self._made is not None:
             self._made(accepted)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from threading import Event
 from typing import Annotated
 
 from steward.conversation import JsonObject
@@ -150,11 +152,19 @@ class SkillTool:
 
         What is found counts as said when this returns, and not at all when it is cancelled.
         """
-        return self._announced(await blocking(self._reach.look, *paths)) if paths else ""
+        return self._announced(await self._look(*paths)) if paths else ""
 
     async def refresh(self) -> None:
         """Look at the disk again from the path touched last; the model is told with the next result."""
-        self._take(await blocking(self._reach.look))
+        self._take(await self._look())
+
+    async def _look(self, *paths: str) -> Sight | None:
+        """Look in a thread, which stops when this is cancelled."""
+        unwanted = Event()
+        try:
+            return await blocking(partial(self._reach.look, *paths, stop=unwanted.is_set))
+        finally:
+            unwanted.set()
 
     def dump(self) -> JsonObject:
         """What a stored session needs to know."""

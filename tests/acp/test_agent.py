@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,22 @@ def test_without_the_package_one_sentence_says_how_to_get_it(steward: Program, t
         ran.err
         == "steward: The editor protocol is not installed; pip install 'repository-steward[acp]' adds it.\n"
     )
+
+
+@pytest.mark.parametrize("reader", ["cat", "true"])
+def test_lines_that_are_no_json_are_passed_over_and_nothing_but_the_protocol_is_printed(
+    steward: Program, reader: str
+):
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
+    done = subprocess.run(
+        ["bash", "-c", f"{' '.join(steward.command('acp'))} | {reader}; exit ${{PIPESTATUS[0]}}"],
+        cwd=steward.directory,
+        env=steward.environment,
+        input=f"garbage\n[[[\n{json.dumps(asked)}\n".encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    if reader == "cat":
+        (answer,) = done.stdout.splitlines()
+        assert json.loads(answer)["id"] == 1

@@ -6,6 +6,7 @@ import acp
 import pytest
 from acp.schema import AgentThoughtChunk, TextContentBlock, UserMessageChunk
 
+from steward.storage import Database, SessionStore
 from tests.acp.editor import Editor, connected
 from tests.cli.program import Program
 from tests.monorepo import script
@@ -90,3 +91,17 @@ async def test_a_session_that_is_not_there_is_refused_and_no_part_of_its_id_is_e
             with pytest.raises(acp.RequestError):
                 await agent.list_sessions(cwd=place)
         assert editor.updates == []
+
+
+async def test_a_session_in_which_nothing_was_said_keeps_its_id_while_the_editor_holds_it(steward: Program):
+    root = str(steward.directory / "shop")
+    async with connected(steward, script("answer.jsonl")) as (agent, editor):
+        session = (await agent.new_session(cwd=root, mcp_servers=[])).session_id
+        (database,) = steward.home.rglob("steward.db")
+        store = SessionStore(Database(database.parent))
+        with Database(database.parent).write() as cursor:
+            cursor.execute("UPDATE sessions SET updated = '2020-01-01T00:00:00.000Z'")
+        store.expire(30)
+        await agent.prompt(session_id=session, prompt=[acp.text_block("What now?")])
+        assert editor.said.strip() == "Forty-two."
+    assert [row.id for row in store.all()] == [session]

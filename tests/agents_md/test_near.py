@@ -130,3 +130,23 @@ def test_where_case_makes_no_difference_the_name_still_has_to_be_right() -> None
     assert Resolver("/repository", files=CaseBlind({"AGENTS.md": "right\n"})).resolve("a.py").paths == (
         "AGENTS.md",
     )
+
+
+def test_one_wrong_letter_or_letters_in_another_order_are_near(tmp_path: Path) -> None:
+    near = NearMisses(("AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "AI.md"))
+    slips = {
+        "AGNETS.md",
+        "AGETNS.md",
+        "AGENTES.md",
+        "AGNTS.md",
+        "AGENT5.md",
+        "CLUADE.md",
+        "Claud.md",
+        "AGENTS.overide.md",
+    }
+    others = {"EVENTS.md", "AGENDA.md", "AI2.md", "IA.md", "A.md", "AGENTS.rs", "CLOUD.md", "CHANGES.md"}
+    for name in slips | others:
+        (tmp_path / name).write_text("x")
+    folder = opened(tmp_path)
+    assert set(near.look(folder).near) == slips
+    folder.close()
