@@ -9,7 +9,7 @@
     │  ├─ WrongStatus               exit 3   the change is already applied, discarded, …
     │  └─ Busy                      exit 3   another steward holds the workspace's lock
     ├─ NoSuchThing                  exit 4   a change, session, topic, skill, path that is not there
-    │  ├─ NothingYet             exit 4   there is nothing of the kind that was asked for so far
+    │  ├─ NothingYet                exit 4   there is nothing of the kind that was asked for so far
     │  └─ NoLongerKept              exit 4   the bytes of a finished change, after the time the settings name
     ├─ NeedsPerson                  exit 5   only a person at a terminal (or a stamp) may say this
     ├─ PathRefused                  exit 1   a path the tools may not touch, with the kind of refusal
@@ -134,7 +134,7 @@ class PathRefused(StewardError):
     ``kind`` is one of: ``empty``, ``absolute``, ``escapes``, ``nul``, ``too-long``, ``not-text`` (a name that
     is not UTF-8), ``link``, ``protected``, ``secret``, ``missing``, ``not-a-directory``, ``not-a-file``,
     ``special`` (pipe, socket, device), ``other-mount``, ``unreadable``, ``too-large``, ``binary``,
-    ``not-utf8``, ``looks-wrong`` (a name that only some file systems read otherwise).
+    ``not-utf8``.
     """
 
     def __init__(self, kind: str, path: str, sentence: str) -> None:
@@ -149,7 +149,7 @@ class EditRefused(StewardError):
     ``kind`` is one of: ``not-unique``, ``exists``, ``missing``, ``unchanged``, ``not-found``, ``not-utf8``,
     ``binary``, ``too-large``, ``link``, ``hard-link``, ``read-only``, ``cut-line``, ``conflict`` (with
     another patch of the same change), ``instructions`` (documents must be read first), ``redacted`` (a key that the
-    model is not shown), ``arguments``.
+    model is not shown), ``slip`` (a text that cannot be meant for the file), ``arguments``.
     """
 
     def __init__(self, kind: str, sentence: str) -> None:

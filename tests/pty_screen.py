@@ -114,7 +114,11 @@ class PtyScreen:
 
     def type(self, text: str) -> None:
         """Write characters as a keyboard would."""
-        os.write(self._terminal, text.encode())
+        self.write(text.encode())
+
+    def write(self, data: bytes) -> None:
+        """Write bytes that may be no characters."""
+        os.write(self._terminal, data)
 
     def press(self, *names: str) -> None:
         """Press keys by name: ``enter``, ``f4``, ``ctrl+q``, ``a``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,9 +31,17 @@ def acp(options: Options) -> None:
         raise UsageError(
             "The editor protocol is not installed; pip install 'repository-steward[acp]' adds it."
         ) from None
+    for descriptor, name in ((0, "input"), (1, "output")):
+        kind = os.fstat(descriptor).st_mode
+        if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or os.isatty(descriptor)):
+            raise UsageError(
+                f"An editor speaks to steward acp through pipes; standard {name} is neither a pipe nor a socket."
+            )
     from steward.cli.door import hold_for_many, outside_for
-    from steward.cli.house import new_steward, settings_of
+    from steward.cli.house import new_steward, settings_of, state_directory
+    from steward.cli.log import log_to
 
+    log_to(state_directory())
     settings = settings_of(options)
     outside = outside_for(settings, programs=False)
     if outside.helped:

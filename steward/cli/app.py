@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from click.shell_completion import CompletionItem
 from steward import __version__
 from steward.cli import output
 from steward.cli.commands import ENTRIES, command, find
-from steward.cli.options import Options, global_options, session_options
+from steward.cli.options import Options, global_options, said_option, session_options
 from steward.cli.pages import EXIT_CODES
 from steward.errors import StewardError, UsageError
 
@@ -56,6 +57,20 @@ class LazyGroup(click.Group):
             return click.Command.shell_complete(self, ctx, incomplete)
         return [*names, CompletionItem(incomplete, type="file")] if incomplete else names
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of ``steward`` alone, those that go with every command, and the commands."""
+        everywhere = {field.name for field in fields(Options)} | {"help"}
+        for title, common in (("Options", False), ("Options of every command", True)):
+            rows = [
+                row
+                for parameter in self.get_params(ctx)
+                if (parameter.name in everywhere) is common
+                and (row := parameter.get_help_record(ctx)) is not None
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+        self.format_commands(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands from the declarations, so that ``--help`` imports none of them."""
         rows = [
@@ -74,7 +89,7 @@ class LazyGroup(click.Group):
     epilog=f"Exit codes: {'; '.join(f'{code} {words}' for code, words in EXIT_CODES.items())}. "
     "steward COMMAND --help says more of one; steward help shows the manual.",
 )
-@click.version_option(__version__, "--version", prog_name="steward", message="%(prog)s %(version)s")
+@said_option("--version", says=lambda _: f"steward {__version__}", help="Show the version and exit.")
 @session_options
 @global_options
 def steward(

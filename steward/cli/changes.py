@@ -12,7 +12,9 @@ from steward.cli.completing import change_ids
 from steward.cli.diff_text import review_text
 from steward.cli.house import rooms
 from steward.cli.options import Options, global_options
+from steward.cli.recovery import recovered
 from steward.proposals import short
+from steward.visible import line
 
 if TYPE_CHECKING:
     from steward.service.views import ChangeView, Happening
@@ -26,15 +28,14 @@ if TYPE_CHECKING:
 @global_options
 def changes(options: Options, everything: bool, as_json: bool) -> None:
     """List the pending changes, newest first."""
-    with rooms(options) as house:
-        notes = house.changes.recover()
+    with rooms(options) as house, recovered(house):
         views = house.changes.listed(everything)
         history = house.changes.history() if everything else None
-    for warning in (*notes, *(history.warnings if history else ())):
-        output.note(f"Warning: {warning}")
+    for warning in history.warnings if history else ():
+        output.note(f"Warning: {line(warning)}")
     happened: dict[str, list[Happening]] = {}
-    for line in history.lines if history else ():
-        happened.setdefault(line.change, []).append(line)
+    for logged in history.lines if history else ():
+        happened.setdefault(logged.change, []).append(logged)
     if as_json:
         output.say_json(
             [
@@ -57,8 +58,8 @@ def _rows(view: ChangeView, happened: dict[str, list[Happening]]) -> Iterator[li
     for file, counted in zip(proposal.files, view.counts, strict=True):
         name = file.path if file.old_path is None else f"{file.old_path} → {file.path}"
         yield ["", "", "", f"+{counted.added} −{counted.removed}", f"{file.action} {name}"]
-    for line in happened.get(proposal.id, []):
-        yield ["", short(line.stamp), line.kind, "", line.at]
+    for logged in happened.get(proposal.id, []):
+        yield ["", short(logged.stamp), logged.kind, "", logged.at]
 
 
 @click.command("show-change")

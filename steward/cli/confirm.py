@@ -28,7 +28,7 @@ def answer(question: str) -> str:
     """Ask, and give the line that was typed, without its end."""
     keyboard = sys.stdin.fileno()
     sys.stdout.flush()
-    _wait_until_quiet(keyboard)
+    wait_until_quiet(keyboard)
     sys.stdout.write(f"{PASTE_ON}{question}")
     sys.stdout.flush()
     try:
@@ -41,7 +41,7 @@ def answer(question: str) -> str:
     return typed.rstrip("\r\n")
 
 
-def _wait_until_quiet(keyboard: int) -> None:
+def wait_until_quiet(keyboard: int) -> None:
     """Throw away what was typed ahead until nothing more comes for a while."""
     end = time.monotonic() + 10
     termios.tcflush(keyboard, termios.TCIFLUSH)

@@ -13,7 +13,9 @@ from steward.cli.completing import change_ids
 from steward.cli.diff_text import review_text
 from steward.cli.house import rooms
 from steward.cli.options import Options, global_options
+from steward.cli.recovery import recovered
 from steward.errors import NeedsPerson, StaleProposal, UsageError, WrongStatus
+from steward.visible import line
 
 if TYPE_CHECKING:
     from steward.service import House
@@ -43,8 +45,8 @@ def apply_change(options: Options, change: str | None, stamp: str | None) -> Non
 
 
 def _apply(house: House, change: str | None, digits: str | None) -> None:
-    _tell(house.changes.recover())
-    review = house.changes.review(change)
+    with recovered(house):
+        review = house.changes.review(change)
     proposal = review.proposal
     if proposal.status != "pending":
         raise WrongStatus(proposal.id, proposal.status, "applied")
@@ -55,7 +57,7 @@ def _apply(house: House, change: str | None, digits: str | None) -> None:
         # The diff that was rendered on this terminal is the one that is applied.
         house.changes.shown(proposal)
         applied = house.changes.apply(proposal.id, proposal.stamp)
-    output.say(f"{applied.id} applied: {output.listed(applied.paths)}.")
+    output.say(f"{applied.id} applied: {output.listed(map(line, applied.paths))}.")
     _tell(applied.warnings)
 
 
@@ -76,7 +78,7 @@ def _read_and_typed(review: Review) -> None:
 
 def _tell(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        output.note(f"Warning: {sentence}")
+        output.note(f"Warning: {line(sentence)}")
 
 
 def _refuse_stale(review: Review) -> None:
@@ -115,7 +117,7 @@ def undo_change(options: Options, change: str | None) -> None:
     """
     with rooms(options) as house:
         undone = house.changes.undo(change)
-        output.say(f"{undone.id} undone: {output.listed(undone.paths)}.")
+        output.say(f"{undone.id} undone: {output.listed(map(line, undone.paths))}.")
         _tell(undone.warnings)
 
 

@@ -19,22 +19,28 @@ ESC = b"\x1b"
 def esc_is_ctrl_c() -> Generator[None]:
     """While the block runs, an ``esc`` typed alone is what ctrl+c is; other keys are not read by anybody.
 
-    Does nothing where standard input is no terminal, or the command runs in the background of one.
+    Who was started with ctrl+c ignored hears it here, since the keys are theirs. Does nothing where standard input is
+    no terminal, or the command runs in the background of one.
     """
     keyboard = _keyboard()
     if keyboard is None:
         yield
         return
     before = termios.tcgetattr(keyboard)
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     ended, end = os.pipe()
     thread = threading.Thread(target=_listen, args=(keyboard, ended), daemon=True)
     tty.setcbreak(keyboard)
+    if ignored:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     thread.start()
     try:
         yield
     finally:
         os.write(end, b".")
         thread.join()
+        if ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)
         os.close(ended)
         os.close(end)

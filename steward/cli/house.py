@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def state_directory() -> Path:
     """``STEWARD_STATE_DIR``, else where this system keeps a user's state."""
     chosen = os.environ.get("STEWARD_STATE_DIR", "").strip()
-    if chosen:
-        return Path(chosen).absolute()
-    from platformdirs import user_state_dir
-
     try:
+        if chosen:  # Whatever sets it need not be a shell, so that ~ may have been left to us.
+            return Path(chosen).expanduser().absolute()
+        from platformdirs import user_state_dir
+
         return Path(user_state_dir("steward", appauthor=False)).absolute()
     except RuntimeError:
         raise StorageError(
@@ -60,7 +60,7 @@ def workspace_root(options: Options, start: Path | None = None) -> Path:
     from steward.workspace import find_root
 
     if options.workspace is not None and start is None:
-        return _directory(options.workspace)
+        return _directory(options.workspace, of_file=False)
     place = _directory(start or _current_directory())
     return find_root(place)
 
@@ -163,6 +163,7 @@ def new_steward(
         profile=options.profile or "",
         trusted=trusted(options, settings, asked=asked),
         outside=outside,
+        configuration=options.config,
     )
 
 
@@ -183,12 +184,12 @@ def _current_directory() -> Path:
         raise UsageError("The current directory is no longer there.") from None
 
 
-def _directory(path: Path) -> Path:
-    """An existing directory: ``path`` itself, or the one that holds it when it is a file."""
+def _directory(path: Path, *, of_file: bool = True) -> Path:
+    """An existing directory: ``path`` itself, or with ``of_file`` the one that holds it when it is a file."""
     try:
         if path.is_dir():
             return path.absolute()
-        if path.exists():
+        if of_file and path.exists():
             return path.absolute().parent
     except OSError:
         pass

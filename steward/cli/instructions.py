@@ -11,6 +11,7 @@ from steward.cli import output
 from steward.cli.completing import paths
 from steward.cli.house import rooms, target_in
 from steward.cli.options import GivenPath, Options, further_texts, global_options
+from steward.visible import line
 
 if TYPE_CHECKING:
     from steward.agents_md import Resolution
@@ -49,7 +50,7 @@ def explain(found: Resolution) -> str:
     """The resolution in words."""
     if not found.enabled:
         return "Instructions are switched off in the configuration; no document is loaded."
-    rows = [f"Target {found.target}, boundary {found.boundary}, outcome {found.outcome}."]
+    rows = [f"Target {line(found.target)}, boundary {line(found.boundary)}, outcome {found.outcome}."]
     if found.documents:
         cells = [
             [
@@ -71,8 +72,8 @@ def explain(found: Resolution) -> str:
         rows.append(
             f"Limit: {limit.outcome} of {limit.limit}; {output.plural(limit.accepted, 'document')} kept."
         )
-    rows += [f"Left out: {skipped.path}: {skipped.reason}" for skipped in found.skipped]
-    rows += [f"Note: {note.path}: {note.text}" for note in found.notes]
+    rows += [line(f"Left out: {skipped.path}: {skipped.reason}") for skipped in found.skipped]
+    rows += [line(f"Note: {note.path}: {note.text}") for note in found.notes]
     return "\n".join(rows)
 
 

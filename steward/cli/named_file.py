@@ -1,7 +1,8 @@
-"""A file that a person names on the command line: read whole, or refused in one sentence."""
+"""A file that a person names, or standard input: read whole, or refused in one sentence."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from steward.errors import NoSuchThing, UsageError
@@ -12,15 +13,16 @@ def read_named(file: Path, most: int) -> bytes:
 
     ``NoSuchThing`` when it is missing, ``UsageError`` when it is too large or cannot be read.
     """
+    name = file.name or str(file)
     try:
         with file.open("rb") as stream:
             data = stream.read(most + 1)
-    except FileNotFoundError:
-        raise NoSuchThing("file", file.name) from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoSuchThing("file", name) from None
     except OSError as error:
-        raise UsageError(f"{file.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
+        raise UsageError(f"{name} cannot be read: {(error.strerror or 'error').lower()}.") from None
     if len(data) > most:
-        raise UsageError(f"{file.name} is larger than {most} bytes.")
+        raise UsageError(f"{name} is larger than {most} bytes.")
     return data
 
 
@@ -30,3 +32,14 @@ def text_named(file: Path, most: int) -> str:
         return read_named(file, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{file.name} is not UTF-8 at byte {error.start}.") from None
+
+
+def read_standard_input(most: int) -> bytes:
+    """What comes through standard input until its end. ``UsageError`` when it is too large or cannot be read."""
+    try:
+        data = sys.stdin.buffer.read(most + 1)
+    except OSError as error:
+        raise UsageError(f"Standard input cannot be read: {(error.strerror or 'error').lower()}.") from None
+    if len(data) > most:
+        raise UsageError(f"Standard input is larger than {most} bytes.")
+    return data

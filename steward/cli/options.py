@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from steward.cli import output
 from steward.cli.completing import profiles, session_ids
 from steward.errors import NoSuchThing, UsageError
 
@@ -22,13 +24,17 @@ def further_texts(
     for file in () if context.resilient_parsing else reads:
         try:
             kind = file.stat().st_mode
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise NoSuchThing("file", file.name) from None
         except OSError as error:
             raise UsageError(f"{file.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             raise UsageError(f"{file.name} is neither a file nor a directory, so --read cannot take it.")
     return reads
+
+
+MAY_BE_EMPTY = frozenset({"arguments", "reason", "search", "title"})
+"""Parameters for which an empty word means something: no reason, no title, no arguments."""
 
 
 class GivenPath(click.Path):
@@ -39,8 +45,8 @@ class GivenPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""
-        if value == "":
-            self.fail("it is empty", param, ctx)
+        if value == "" and param is not None and ctx is not None:
+            raise _is_empty(param)
         return super().convert(value, param, ctx)
 
 
@@ -70,7 +76,10 @@ class Options:
 
 
 def global_options(command: Callable[Concatenate[Options, P], R]) -> Callable[P, R]:
-    """Add the global options to a command and hand them over as its first argument."""
+    """Add the global options to a command and hand them over as its first argument.
+
+    A word that is no text, or that is empty where something was to be named, never reaches the command.
+    """
 
     @click.option(
         "--workspace",
@@ -96,26 +105,53 @@ def global_options(command: Callable[Concatenate[Options, P], R]) -> Callable[P,
         is_flag=True,
         help="For this run, use the repository's instructions, skills and configuration unseen.",
     )
+    @said_option("-h", "--help", says=click.Context.get_help, help="Show this message and exit.")
     @click.pass_context
     @functools.wraps(command)
     def with_options(context: click.Context, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        _refuse_odd_words(context, kwargs)
         given: list[Any] = [kwargs.pop(field.name, None) for field in fields(Options)]
         own = Options(*given)
-        for name, value in (("model", own.model), ("profile", own.profile), *kwargs.items()):
-            if isinstance(value, str) and not value.isascii():
-                _refuse_bytes(name, value)
         before = context.find_object(Options) or Options()
         return command(own.over(before), *args, **kwargs)
 
     return with_options
 
 
-def _refuse_bytes(name: str, value: str) -> None:
-    """Raise ``UsageError`` for an argument whose bytes are no UTF-8; paths may hold any bytes, words may not."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise UsageError(f"What was given as {name.replace('_', '-')} is not UTF-8.") from None
+def said_option(
+    *names: str, says: Callable[[click.Context], str], help: str
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """An option that prints a text and ends; a full disk or a reader that is gone is met as with all output."""
+
+    def say(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+        if wanted and not context.resilient_parsing:
+            output.say(says(context))
+            context.exit()
+
+    return click.option(*names, is_flag=True, is_eager=True, expose_value=False, callback=say, help=help)
+
+
+def _refuse_odd_words(context: click.Context, given: Mapping[str, Any]) -> None:
+    """Raise ``UsageError`` for a word whose bytes are no UTF-8 (paths may hold any), or that is empty."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        value = given.get(name)
+        if (
+            not isinstance(value, str)
+            or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE
+        ):
+            continue
+        if not value and name not in MAY_BE_EMPTY:
+            raise _is_empty(parameter)
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"What was given as {name.replace('_', '-')} is not UTF-8.") from None
+
+
+def _is_empty(parameter: click.Parameter) -> UsageError:
+    called = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+    return UsageError(f"{called.strip('[]')} is empty, as from a variable that was not set.")
 
 
 def session_options(command: Callable[P, R]) -> Callable[P, R]:

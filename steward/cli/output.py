@@ -104,8 +104,12 @@ def fail(sentence: str) -> None:
 
 
 def flush() -> None:
-    """Hand over what is buffered, here where a failure can still be handled."""
-    _guarded(sys.stdout.flush)
+    """Hand over what is buffered, here where a failure can still be handled.
+
+    The editor's connection closes standard output itself when its reader goes; then nothing is left to hand over.
+    """
+    if not sys.stdout.closed:
+        _guarded(sys.stdout.flush)
 
 
 def forget_output() -> None:

@@ -97,7 +97,8 @@ PAGES: dict[str, Page] = {
     ),
     "skills": Page({1: "a skill that was checked is wrong"}, ("steward skills", "steward skills --json")),
     "trust": Page(
-        {5: "neither a terminal nor --yes"}, ("steward trust", "steward trust --read", "steward trust --yes")
+        {1: "a person said no", 5: "neither a terminal nor --yes"},
+        ("steward trust", "steward trust --read", "steward trust --yes"),
     ),
     "config": Page({}, ("steward config", "steward config edit", "steward config template")),
     "sessions": Page(

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, assert_never
 
-from steward.cli import confirm, output
+from steward.cli import confirm, output, plain_lines
 from steward.cli.diff_text import review_text
 from steward.cli.plain_sessions import NAMES, Sessions
 from steward.confine.outside import Outside
@@ -57,23 +57,11 @@ def converse(steward: Steward, outside: Outside | None = None) -> int:
         plain = Plain(steward, run, outside)
         try:
             plain.open()
-            while plain.going and (typed := _line()) is not None:
+            while plain.going and (typed := plain_lines.read()) is not None:
                 plain.take(typed)
         finally:
             run(steward.close())
     return 0
-
-
-def _line() -> str | None:
-    """What was typed; ``None`` at the end of input."""
-    output.flush()
-    try:
-        return input("\n> ")
-    except EOFError:
-        return None
-    except KeyboardInterrupt:
-        output.say("\nType /exit to leave.")
-        return ""
 
 
 class Plain:
@@ -109,7 +97,7 @@ class Plain:
         self._hear()
 
     def take(self, typed: str) -> None:
-        """One line of the person's."""
+        """What the person typed: a line, or a paste of several, which is never a command."""
         match = re.fullmatch(r"/([a-z-]+)(?:\s+(.*))?", typed.strip())
         offered, self._sessions.offered = self._sessions.offered, ""
         if not typed.strip():
@@ -228,6 +216,10 @@ class Plain:
                 if not argument:
                     for choice in run(steward.models()):
                         output.say(f"{line(choice.name)}: {line(choice.origin)}, {line(choice.ability)}")
+            case "check-model":
+                from steward.cli.plain_exam import examine
+
+                examine(steward, run, argument)
             case "skills" | "skill" | "init" | "trust":
                 from steward.cli.plain_steering import steer
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from steward.cli import output, shapes
 from steward.cli.house import rooms
-from steward.cli.named_file import read_named
+from steward.cli.named_file import read_named, read_standard_input
 from steward.cli.options import GivenPath, Options, global_options
-from steward.errors import UsageError
+from steward.cli.recovery import recovered
 
 
 @click.command()
@@ -32,12 +31,11 @@ def propose(options: Options, patch: Path, title: str, as_json: bool) -> None:
     """
     from steward.service.importing import MAX_BYTES, import_patch
 
-    data = _read(patch, MAX_BYTES)
+    data = read_standard_input(MAX_BYTES) if str(patch) == "-" else read_named(patch, MAX_BYTES)
     name = "standard input" if str(patch) == "-" else patch.name
     with rooms(options) as house:
-        for note in house.changes.recover():
-            output.note(f"Warning: {note}")
-        made = import_patch(house, data, title=title, name=name)
+        with recovered(house):
+            made = import_patch(house, data, title=title, name=name)
         view = next(view for view in house.changes.listed() if view.proposal.id == made.id)
     if as_json:
         output.say_json(shapes.change(view))
@@ -46,15 +44,3 @@ def propose(options: Options, patch: Path, title: str, as_json: bool) -> None:
             f"{made.id} is pending ({output.plural(len(made.files), 'file')}, +{view.added} -{view.removed}); "
             f"read and apply it with: steward apply-change {made.id}"
         )
-
-
-def _read(patch: Path, limit: int) -> bytes:
-    if str(patch) != "-":
-        return read_named(patch, limit)
-    try:
-        data = sys.stdin.buffer.read(limit + 1)
-    except OSError as error:
-        raise UsageError(f"The patch cannot be read: {(error.strerror or 'error').lower()}.") from None
-    if len(data) > limit:
-        raise UsageError(f"The patch is larger than {limit} bytes.")
-    return data

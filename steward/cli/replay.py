@@ -34,11 +34,11 @@ def replay(options: Options, file: Path, as_json: bool, requests: bool) -> None:
     it is here without what was applied since the session began; the workspace itself is only read. The exit code is 0
     when all requests are the same, 1 when one differs.
     """
-    import asyncio
-    import tempfile
-
+    from steward.cli.ending import ended_in_order
     from steward.cli.house import configuration_directory, rooms
+    from steward.cli.throwaway import thrown_away
     from steward.service.beginning import beginning
+    from steward.service.earlier import earlier
     from steward.service.house import home_directory
     from steward.service.recording import FILE
     from steward.service.replay import MOST_BYTES, PREFIX, parse_header
@@ -47,14 +47,14 @@ def replay(options: Options, file: Path, as_json: bool, requests: bool) -> None:
     text = text_named(file, MOST_BYTES)
     header = parse_header(text)
     alone = f"\n{FILE}" in text
-    with rooms(options) as house, tempfile.TemporaryDirectory(prefix=PREFIX) as place:
+    with ended_in_order() as ending, rooms(options) as house, thrown_away(PREFIX) as place:
         if not alone and house.workspace.name != header["workspace"]:
             output.note(
                 f"The recording is of a workspace called {header['workspace']}, and holds no files of it."
             )
         here = str(header["identity"]) == house.workspace.identity
         session = next((row for row in house.sessions.all() if row.id == header["session"]), None)
-        found = asyncio.run(
+        found = ending.run(
             run(
                 text,
                 None if alone else beginning(house, session if here else None),
@@ -62,13 +62,20 @@ def replay(options: Options, file: Path, as_json: bool, requests: bool) -> None:
                 home=home_directory(),
                 config_directory=configuration_directory(),
                 secret=house.secret if here else "",
-                above=Path(place),
+                above=place,
+                earlier=earlier(house, session).changes if here and session is not None else (),
             )
         )
     if as_json:
         output.say_json(_shape(header, found, requests))
     else:
         _tell(header, found)
+        unknown: list[str] = header["lost"] + ([] if alone or here else header["pending"])
+        if unknown:
+            verb = "was" if len(unknown) == 1 else "were"
+            output.say(
+                f"{output.listed(unknown)} {verb} pending when the session began, with texts that are not known here."
+            )
     if found.differences:
         raise Differs(f"The session was not replayed as it was recorded. {found.differences[0]}")
 

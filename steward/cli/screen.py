@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from steward.cli.options import Options, global_options, session_options
+from steward.cli.options import GivenPath, Options, global_options, session_options
 from steward.errors import NeedsPerson
 
 
 @click.command("open")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=GivenPath())
 @session_options
 @global_options
 def open_screen(

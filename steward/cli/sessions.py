@@ -10,8 +10,9 @@ import click
 from steward.cli import output, shapes
 from steward.cli.completing import session_ids
 from steward.cli.house import rooms
-from steward.cli.options import Options, global_options
+from steward.cli.options import GivenPath, Options, global_options
 from steward.errors import StewardError, UsageError
+from steward.visible import line
 
 if TYPE_CHECKING:
     from steward.service.recording import Form
@@ -43,9 +44,7 @@ class NotWritten(StewardError):
     type=click.Choice(["markdown", "script"]),
     help="For --export: a page to read, or a script to replay; by default what the name of --output says.",
 )
-@click.option(
-    "--output", "file", type=click.Path(path_type=Path), help="For --export: a new file, not standard output."
-)
+@click.option("--output", "file", type=GivenPath(), help="For --export: a new file, not standard output.")
 @click.option(
     "--with-files",
     is_flag=True,
@@ -137,7 +136,7 @@ def rename_session(options: Options, session: str, title: tuple[str, ...]) -> No
     with rooms(options) as house:
         row = house.sessions.find(session)
         house.sessions.rename(row.id, words)
-    output.say(f"{row.id} is called {words}.")
+    output.say(f"{row.id} is called {line(words)}.")
 
 
 @click.command("delete-session")
@@ -148,4 +147,6 @@ def delete_session(options: Options, session: str) -> None:
     with rooms(options) as house:
         row = house.sessions.find(session)
         house.sessions.delete(row.id)
-    output.say(f"{row.id} deleted: {output.plural(row.messages, 'message')}, {row.title or 'no title'}.")
+    output.say(
+        f"{row.id} deleted: {output.plural(row.messages, 'message')}, {line(row.title) or 'no title'}."
+    )

@@ -8,13 +8,13 @@ import click
 
 from steward.cli import output
 from steward.cli.completing import session_ids
-from steward.cli.options import Options, global_options
+from steward.cli.options import GivenPath, Options, global_options
 from steward.errors import NoSuchThing, NothingYet, UsageError
 
 
 @click.command()
 @click.argument("action", required=False, type=click.Choice(["list", "check"]), default="list")
-@click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
+@click.argument("directory", required=False, metavar="[DIR]", type=GivenPath())
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--strict", is_flag=True, help="With check: warnings fail too.")
 @click.option(
@@ -67,7 +67,7 @@ def _check(directory: Path, as_json: bool, strict: bool) -> int:
     from steward.skills.check import check
     from steward.skills.report import checked_lines, checked_shape
 
-    if not directory.exists():
+    if not _is_there(directory):
         raise NoSuchThing("directory", directory.name or str(directory))
     checked = check(directory)
     if as_json:
@@ -78,3 +78,13 @@ def _check(directory: Path, as_json: bool, strict: bool) -> int:
         where = directory.resolve().name or "this directory"
         raise NothingYet("SKILL.md", f"There is no SKILL.md in {where} or below.")
     return 0 if checked.valid and not (strict and checked.warnings) else 1
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a directory, or the file of a skill; a name that is too long is neither."""
+    from steward.skills.linked import NAMES
+
+    try:
+        return path.is_dir() or (path.name in NAMES and path.is_file())
+    except OSError:
+        return False

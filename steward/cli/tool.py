@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from steward.cli import output
 from steward.cli.completing import tools
+from steward.cli.named_file import read_standard_input
 from steward.cli.options import Options, global_options
 from steward.errors import UsageError
 
@@ -61,9 +61,7 @@ def _in_conversation(options: Options, name: str, arguments: str) -> ToolResult:
 
 
 def _standard_input() -> str:
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"Standard input is larger than {MAX_BYTES} bytes.")
+    data = read_standard_input(MAX_BYTES)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

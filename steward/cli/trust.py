@@ -11,6 +11,7 @@ import click
 from steward.cli import output
 from steward.cli.options import Options, global_options
 from steward.conversation import JsonObject
+from steward.errors import NeedsPerson, UsageError
 from steward.visible import line, visible
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def trust(options: Options, yes: bool, forget: bool, reading: bool, as_json: boo
     """
     from steward.cli.house import rooms
 
+    if forget and (yes or reading or as_json):
+        raise UsageError("--forget goes with no other option.")
     with rooms(options, stored_trust=True) as house:
         if forget:
             house.trust.forget()
@@ -46,7 +49,7 @@ def trust(options: Options, yes: bool, forget: bool, reading: bool, as_json: boo
             return 0
         if not yes and not _asked():
             output.note("Nothing was trusted.")
-            return 5 if not sys.stdin.isatty() else 0
+            return 1
         house.trust.accept(view.digests)
         output.say("Trusted.")
     return 0
@@ -98,19 +101,17 @@ def _key() -> str:
 
 
 def _asked() -> bool:
-    """Whether a person at a terminal typed the word."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        output.note("Say --yes to trust it without a terminal.")
-        return False
-    output.flush()
-    return bool(
-        click.prompt("Type trust to use these texts", default="", show_default=False).strip() == "trust"
-    )
+    """Whether a person at a terminal typed the word, after the question stood there."""
+    from steward.cli import confirm
+
+    if not confirm.at_a_terminal():
+        raise NeedsPerson("Trusting needs a person at a terminal, or --yes; nothing was trusted.")
+    return confirm.asked_for("trust", "Type trust to use these texts: ")
 
 
 def listed(view: TrustView, *, reading: bool = False, numbered: bool = False) -> str:
     """What trusting would mean, in lines; with ``reading`` every text in full."""
-    rows = [f"{view.root} is {'trusted' if view.trusted else 'not trusted'}."]
+    rows = [f"{line(str(view.root))} is {'trusted' if view.trusted else 'not trusted'}."]
     if not view.items:
         return f"{rows[0]}\nIt holds no instructions, skills or configuration."
     cells = [[item.state, item.kind, line(item.path), _size(item)] for item in view.items]

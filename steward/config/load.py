@@ -81,7 +81,7 @@ def _read(file: Path, required: bool) -> str:
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # HOME=/dev/null is how some say: no configuration
         if required:
             raise ConfigError(f"There is no configuration file {file.name}.") from None
         return ""

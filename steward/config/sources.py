@@ -80,18 +80,23 @@ def written(value: object) -> str:
             return str(value)
 
 
-def masked(value: object, name: str = "") -> object:
+def masked(value: object) -> object:
     """The value without anything whose name says that it is secret."""
     if isinstance(value, dict):
         pairs = cast(dict[str, Any], value)
-        return {key: _MASK if _SECRET.search(key) else masked(item, key) for key, item in pairs.items()}
+        return {key: _MASK if _secret(key, item) else masked(item) for key, item in pairs.items()}
     if isinstance(value, list | tuple):
-        return [masked(item, name) for item in cast(list[object], value)]
+        return [masked(item) for item in cast(list[object], value)]
     if isinstance(value, Section):
-        return masked({key: item for key, item in asdict(value).items() if item is not None}, name)
+        return masked({key: item for key, item in asdict(value).items() if item is not None})
     if isinstance(value, str):
         return re.sub(r"(?<=://)[^\s/@]+(?=@)", _MASK, value)
     return value
+
+
+def _secret(key: str, value: object) -> bool:
+    """Whether a value must not be shown; a number of tokens, as of ``max_tokens``, may."""
+    return bool(_SECRET.search(key)) and not (key.endswith("tokens") and isinstance(value, int))
 
 
 def _key(key: str) -> str:

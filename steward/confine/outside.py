@@ -73,7 +73,7 @@ class Outside:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                cwd=os.path.abspath(os.sep),  # noqa: PTH100 -- the root of the drive
+                cwd=Path(os.sep).absolute(),
                 env={**environment, **more},
                 # A Ctrl-C typed at the terminal is for the steward, which then tells the worker.
                 start_new_session=os.name == "posix",
@@ -107,7 +107,7 @@ class Outside:
         """A descriptor to write a file that the person named and that must not exist. Raises ``OSError``."""
         if self._door is None:
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with _line(self._door, {"do": "create", "path": os.path.abspath(path)}) as line:  # noqa: PTH100
+        with _line(self._door, {"do": "create", "path": os.fspath(path.absolute())}) as line:
             data, ancillary, _, _ = line.recvmsg(MOST, socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC)
             _answered(data)
             return array.array("i", ancillary[0][2][:4])[0]

@@ -44,16 +44,3 @@ def no_sockets() -> bool:
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
         return False
     return libc.prctl(_SET_SECCOMP, _FILTER, head, 0, 0) == 0
-
-
-def sockets_refused() -> bool:
-    """Whether this thread can make no socket."""
-    import socket
-
-    try:
-        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).close()
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-    return False

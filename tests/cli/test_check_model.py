@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import time
+from contextlib import ExitStack
 from pathlib import Path
+
+import pytest
 
 from tests.cli.program import Program
 from tests.monorepo import FIXTURES
@@ -49,12 +53,21 @@ def test_without_a_name_the_model_that_would_answer_is_examined(steward: Program
     assert ran.json["model"] == exam("all.questions-only.jsonl"), "the environment stands over it"
 
 
-def test_an_exam_is_stopped_by_ctrl_c_and_leaves_nothing_behind(steward: Program, tmp_path: Path):
+@pytest.fixture
+def slow(tmp_path: Path) -> str:
+    """A scripted model that never comes to an end."""
     (tmp_path / "slow.jsonl").write_text('{"text": "so slow", "delay": 600}\n')
+    return f"script/{tmp_path / 'slow.jsonl'}"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_exam_that_a_signal_ends_leaves_nothing_behind(
+    steward: Program, tmp_path: Path, slow: str, number: signal.Signals, code: int
+):
     place = tmp_path / "temporary"
     place.mkdir()
     process = subprocess.Popen(
-        steward.command("check-model", f"script/{tmp_path / 'slow.jsonl'}"),
+        steward.command("check-model", slow),
         cwd=steward.directory,
         env={**steward.environment, "TMPDIR": str(place)},
         stdout=subprocess.PIPE,
@@ -64,20 +77,26 @@ def test_an_exam_is_stopped_by_ctrl_c_and_leaves_nothing_behind(steward: Program
     while not any(place.glob("steward-exam-*/steward-exam-*/find-fact")):
         assert process.poll() is None
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
+    assert (process.returncode, out) == (code, "")
     assert err.rstrip().endswith("Interrupted.") and "Traceback" not in err
     assert list(place.iterdir()) == [] and not (steward.home / "state" / "exams.json").exists()
 
 
-def test_on_a_terminal_esc_stops_it_and_other_keys_do_not(steward: Program, tmp_path: Path):
-    (tmp_path / "slow.jsonl").write_text('{"text": "so slow", "delay": 600}\n')
+@pytest.mark.parametrize(
+    ("before", "key"),
+    [("", "escape"), ("trap '' INT;", "escape"), ("trap '' INT;", "ctrl+c")],
+    ids=["esc", "esc, started with ctrl+c ignored", "ctrl+c, started with ctrl+c ignored"],
+)
+def test_on_a_terminal_its_key_stops_it_and_other_keys_do_not(
+    steward: Program, tmp_path: Path, slow: str, before: str, key: str
+):
     place = tmp_path / "temporary"
     place.mkdir()
-    command = steward.command("check-model", f"script/{tmp_path / 'slow.jsonl'}")
+    shell = f'stty -a >before; {before} "$@"; echo "code $?"; stty -a >after'
     with PtyScreen(
-        ["/bin/sh", "-c", 'stty -a >before; "$@"; echo "code $?"; stty -a >after', "sh", *command],
+        ["/bin/sh", "-c", shell, "sh", *steward.command("check-model", slow)],
         cwd=tmp_path,
         environment={**steward.environment, "TMPDIR": str(place)},
     ) as screen:
@@ -87,11 +106,34 @@ def test_on_a_terminal_esc_stops_it_and_other_keys_do_not(steward: Program, tmp_
         screen.press("up", "q", "enter")
         screen.settle_for(0.5)
         assert not screen.shows("Interrupted")
-        screen.press("escape")
+        screen.press(key)
         screen.wait_for("code 130")
         screen.wait_end()
     assert list(place.iterdir()) == []
     assert (tmp_path / "after").read_text() == (tmp_path / "before").read_text()
+
+
+def test_a_server_that_takes_no_connection_is_given_up_when_the_time_for_connecting_is_over(
+    steward: Program,
+):
+    with socket.socket() as server, ExitStack() as callers:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        place = server.getsockname()
+        while True:  # until nobody else is let in: from then on the kernel answers no knock
+            caller = callers.enter_context(socket.socket())
+            caller.settimeout(0.5)
+            try:
+                caller.connect(place)
+            except TimeoutError:
+                break
+        (steward.home / "config.toml").write_text(
+            "[clocks]\nconnect = 0.3\nfirst_token = 3600\nretries = 0\n"
+            f'[options]\napi_base = "http://127.0.0.1:{place[1]}/v1"\napi_key = "none"\n'
+        )
+        ran = steward("check-model", "openai/x", "--quiet", "--config", str(steward.home / "config.toml"))
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.count("\n") == 1 and f"No connection to 127.0.0.1:{place[1]} in time" in ran.err
 
 
 def test_a_model_that_cannot_be_reached_is_one_sentence_and_keeps_its_verdict(steward: Program):

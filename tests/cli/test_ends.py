@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import Program
+from tests.cli.program import Program, propose_fix
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,14 @@ from tests.cli.program import Program
         (("ask", "q", "--continue", "--resume", ""), 2),
         (("show-change",), 4),
         (("undo-change",), 4),
+        (("skills", "check", "README.md"), 4),
+        (("skills", "check", "x" * 5_000), 4),
+        (("trust",), 5),
+        (("trust", "--forget", "--yes"), 2),
+        (("acp",), 2),
+        (("--config", "/", "changes"), 2),
+        (("--workspace", "README.md", "changes"), 4),
+        (("--workspace", "/dev/null", "changes"), 4),
     ],
 )
 def test_the_exit_code_is_the_promised_one(steward: Program, arguments: tuple[str, ...], code: int):
@@ -126,10 +136,11 @@ def test_a_reader_that_is_gone_is_no_error(steward: Program):
     assert (done.stdout, done.stderr) == (b"0\n", b"")
 
 
-def test_a_full_disk_is_an_error(steward: Program):
+@pytest.mark.parametrize("arguments", ["--help", "--version", "ask --help", "help"])
+def test_a_full_disk_is_an_error_and_a_reader_that_is_gone_is_none(steward: Program, arguments: str):
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            steward.command("help"),
+            steward.command(*arguments.split()),
             cwd=steward.directory,
             env=steward.environment,
             stdout=full,
@@ -138,6 +149,89 @@ def test_a_full_disk_is_an_error(steward: Program):
         )
     assert done.returncode == 1
     assert done.stderr == b"steward: Standard output cannot be written: no space left on device.\n"
+    done = subprocess.run(
+        ["bash", "-c", f"{' '.join(steward.command())} {arguments} | true; echo ${{PIPESTATUS[0]}}"],
+        cwd=steward.directory,
+        env=steward.environment,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == (b"0\n", b"")
+
+
+@pytest.mark.parametrize("command", ["tool readFile -", "propose --patch -"])
+def test_standard_input_that_cannot_be_read_is_said(steward: Program, command: str):
+    done = subprocess.run(
+        ["sh", "-c", f"{' '.join(steward.command())} {command} 0>/dev/null"],
+        cwd=steward.directory,
+        env=steward.environment,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == b"steward: Standard input cannot be read: bad file descriptor.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("undo-change", ""),
+        ("apply-change", ""),
+        ("show-change", ""),
+        ("discard-change", "", "--reason", "x"),
+        ("instructions", ""),
+        ("skills", "check", ""),
+        ("sessions", "--export", ""),
+        ("sessions", "--export", "last", "--output", ""),
+        ("ask", "q", "--resume", ""),
+        ("--model", "", "changes"),
+        ("changes", "--profile", ""),
+        ("help", ""),
+        ("",),
+    ],
+)
+def test_a_word_that_is_empty_never_stands_for_one_that_was_left_out(
+    steward: Program, arguments: tuple[str, ...]
+):
+    propose_fix(steward)
+    ran = steward(*arguments)
+    assert ran.code == 2 and ran.out == ""
+    assert ran.err.endswith(" is empty, as from a variable that was not set.\n")
+    assert [change["status"] for change in steward("changes", "--all", "--json").json] == ["pending"]
+
+
+def test_the_options_that_go_with_every_command_stand_apart(steward: Program):
+    text = steward("--help").out
+    own, _, common = text.partition("Options of every command:")
+    common = common.partition("Commands:")[0]
+    named = ("--workspace", "--model", "--config", "--profile", "--trust", "--help")
+    assert all(option in common and option not in own.partition("\nOptions:")[2] for option in named)
+    assert "--plain" in own and "--plain" not in common
+
+
+def test_a_state_directory_that_cannot_be_made_fails_its_check_and_no_other(steward: Program):
+    (steward.home / "file").write_text("x")
+    ran = steward("doctor", "--json", STEWARD_STATE_DIR=str(steward.home / "file" / "state"))
+    assert ran.code == 1 and re.fullmatch(r"steward: \d checks? failed\.\n", ran.err)
+    assert {"state", "workspace", "skills", "confinement"} <= {finding["check"] for finding in ran.json}
+
+
+def test_a_damaged_database_is_one_sentence_and_other_news_are_told_beside_an_error(steward: Program):
+    propose_fix(steward)
+    (database,) = (steward.home / "state").rglob("steward.db")
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'changes'").fetchone()
+    connection.close()
+    with database.open("r+b") as file:
+        file.seek(4096 * (page - 1))
+        file.write(b"\xa5" * 4096)
+    for arguments in (("apply-change", "1", "--stamp", "1" * 12), ("changes",)):
+        ran = steward(*arguments)
+        assert ran.code == 1 and ran.err.count("\n") == 1
+        assert ran.err.startswith("steward: The steward's database is damaged;")
+    empty = steward("propose", "--patch", "-", stdin="no patch\n")
+    assert empty.code == 2 and empty.err.startswith("Warning: Old changes could not be cleared: ")
 
 
 def test_other_locales_do_not_break_the_text(steward: Program):
@@ -161,6 +255,15 @@ def test_it_runs_with_an_empty_environment(steward: Program):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize("home", ["/dev/null", "/nowhere/at/all", "relative", ""])
+def test_a_home_that_is_none_means_no_configuration_of_ones_own(steward: Program, home: str):
+    for arguments in (("instructions",), ("skills",), ("changes",), ("config",), ("tool", "listFiles")):
+        ran = steward(*arguments, HOME=home)
+        assert (ran.code, ran.err) == (0, ""), arguments
+    assert steward("--config", "README.md/x.toml", "changes").code == 2
+    assert steward("instructions", "--read", "README.md/x").code == 4
+
+
 def test_a_directory_that_was_removed_is_said(steward: Program, tmp_path: Path):
     gone = tmp_path / "gone"
     gone.mkdir()
@@ -173,3 +276,9 @@ def test_a_directory_that_was_removed_is_said(steward: Program, tmp_path: Path):
     )
     assert done.returncode == 2
     assert done.stderr == b"steward: The current directory is no longer there.\n"
+
+
+def test_a_state_directory_below_the_home_is_none_in_the_repository(steward: Program):
+    before = sorted(steward.directory.iterdir())
+    assert steward("changes", STEWARD_STATE_DIR="~/kept").code == 0
+    assert sorted(steward.directory.iterdir()) == before and (steward.home / "kept").is_dir()

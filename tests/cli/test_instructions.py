@@ -86,3 +86,11 @@ def test_a_further_document_may_be_named(steward: Program, tmp_path: Path):
     (tmp_path / "mine.md").write_text("Be brief.\n")
     shape = steward("instructions", "--json", "--read", str(tmp_path / "mine.md")).json
     assert len(shape["documents"]) == 2
+
+
+def test_a_name_with_a_line_break_begins_no_line_of_its_own(steward: Program):
+    (steward.directory / "new\nLeft out: x").mkdir()
+    (steward.directory / "new\nLeft out: x" / "agents.md").write_text("x")
+    ran = steward("instructions", "new\nLeft out: x/y.py")
+    assert ran.code == 0 and "new␊Left out: x/y.py" in ran.out
+    assert not any(row.startswith("Left out: x") for row in ran.out.splitlines())

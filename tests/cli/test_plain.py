@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from tests.monorepo import copy_monorepo
 from tests.pty_screen import PtyScreen
 
 FILE = "docs/returns.md"
+PASTE_ON, PASTE_OFF = b"\x1b[?2004h", b"\x1b[?2004l"
 
 
 @pytest.fixture
@@ -81,6 +84,71 @@ def test_lines_of_a_pasted_text_decide_nothing(place: Program, opened: PtyScreen
     opened.type("discard\r")
     opened.wait_for("change-001 discarded.")
     assert place("changes", "--json").json == []
+
+
+def test_a_paste_of_several_lines_is_one_question_that_waits_for_enter(
+    place: Program, opened: PtyScreen, tmp_path: Path
+) -> None:
+    opened.paste("Why is it so?\n\n/apply-change\nüß 東京 and no end")
+    opened.wait_for("A paste of several lines is one question. Enter after it sends it")
+    opened.settle(0.5)
+    assert not opened.shows("End of the turn")
+    opened.type(", please\r")
+    opened.wait_for("End of the turn")
+    opened.settle(0.3)
+    opened.type("/export talk.md\r")
+    opened.wait_for("was written to talk.md")
+    asked = "> Why is it so?\n>\n> /apply-change\n> üß 東京 and no end, please\n"
+    assert asked in (place.directory / "talk.md").read_text()
+    assert opened.raw.count(b"End of the turn") == 1
+
+
+def test_a_paste_is_dropped_by_ctrl_c_and_a_line_too_long_for_the_terminal_is_said(opened: PtyScreen) -> None:
+    opened.paste("one\ntwo\n")
+    opened.wait_for("ctrl+c drops it.")
+    opened.type("\x03")
+    opened.wait_for("Type /exit to leave.")
+    opened.paste("first\n" + "x" * 5000 + "\nlast\n" + "more\n" * 2000)
+    opened.wait_for("Not taken: a terminal hands over 4,095 bytes")
+    opened.write(b"\xff\xfe\r")
+    opened.wait_for("Not taken: it holds bytes that are no text")
+    opened.type("/exit\r")
+    assert opened.wait_end() == 0
+    assert b"End of the turn" not in opened.raw
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_terminal_marks_no_pastes_any_more_when_the_program_is_ended(
+    opened: PtyScreen, number: signal.Signals
+) -> None:
+    opened.wait_for(">")
+    opened.settle(0.5)
+    assert _pastes_are_marked(opened)
+    opened.kill(number)
+    assert opened.wait_end() == -number
+    assert not _pastes_are_marked(opened)
+
+
+def test_a_terminal_marks_no_pastes_while_the_program_is_stopped(place: Program) -> None:
+    script = f"{shlex.join(place.command('--plain'))}; echo it is stopped; read wait; fg; echo ended with $?"
+    with PtyScreen(
+        ["bash", "-mc", script], cwd=place.directory, environment=place.environment, columns=120
+    ) as screen:
+        screen.wait_for(">")
+        screen.settle(0.5)
+        assert _pastes_are_marked(screen)
+        screen.press("ctrl+z")
+        screen.wait_for("it is stopped")
+        assert not _pastes_are_marked(screen)
+        screen.type("\r")
+        screen.wait_until(lambda: _pastes_are_marked(screen), "pastes to be marked again")
+        screen.type("/exit\r")
+        screen.wait_for("ended with 0")
+        assert not _pastes_are_marked(screen)
+
+
+def _pastes_are_marked(screen: PtyScreen) -> bool:
+    return screen.raw.rfind(PASTE_ON) > screen.raw.rfind(PASTE_OFF)
 
 
 def test_every_command_is_known_and_its_refusals_are_sentences(opened: PtyScreen) -> None:

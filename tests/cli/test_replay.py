@@ -6,6 +6,8 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -82,7 +84,9 @@ def test_what_is_no_recording_is_one_sentence(steward: Program):
         assert (ran.code, ran.err.count("\n")) == (code, 1), ran.err
 
 
-def test_a_replay_that_is_interrupted_leaves_nothing_behind(recorded: Program, tmp_path: Path):
+@contextmanager
+def copying(recorded: Program, tmp_path: Path) -> Generator[tuple[subprocess.Popen[str], Path]]:
+    """A replay that is writing its copy, and the place where it does."""
     place = tmp_path / "temporary"
     place.mkdir()
     copy = copy_monorepo(tmp_path / "shop")
@@ -99,7 +103,41 @@ def test_a_replay_that_is_interrupted_leaves_nothing_behind(recorded: Program, t
     while not any(place.glob("steward-replay-*/steward-replay-*/copy/*/many-*")):
         assert process.poll() is None
         time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "") and err.rstrip().endswith("Interrupted.")
+    yield process, place
+    assert process.poll() is not None
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_replay_that_a_signal_ends_leaves_nothing_behind(
+    recorded: Program, tmp_path: Path, number: signal.Signals, code: int
+):
+    with copying(recorded, tmp_path) as (process, place):
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.strip()) == (code, "", "Interrupted.")
     assert list(place.iterdir()) == []
+
+
+def test_what_a_killed_replay_left_goes_with_the_next_and_what_runs_is_left_alone(
+    recorded: Program, tmp_path: Path
+):
+    (tmp_path / "elsewhere").mkdir()
+    other = Program(tmp_path / "elsewhere", recorded.home)
+
+    def replayed(place: Path) -> None:
+        assert other("replay", str(recorded.home / "talk.jsonl"), TMPDIR=str(place)).code == 1
+
+    with copying(recorded, tmp_path) as (process, place):
+        process.send_signal(signal.SIGSTOP)
+        (place / "steward-replay-notes").mkdir()
+        (place / "steward-replay-notes" / "kept.txt").touch()
+        (used,) = place.glob("steward-replay-locked-*")
+        replayed(place)
+        assert used.is_dir(), "somebody works in it"
+        process.kill()
+        process.communicate(timeout=60)
+        assert used.is_dir()
+        replayed(place)
+        assert [left.name for left in place.iterdir()] == ["steward-replay-notes"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.documented import differences, shape_of
 from tests.cli.program import Program
 from tests.pty_screen import PtyScreen
@@ -170,3 +172,16 @@ def test_going_on_without_them_on_the_screen_holds_for_commands_too(steward: Pro
         screen.press("enter")
         screen.wait_gone("[t] trust these texts")
     assert steward("instructions", ".", "--json", STEWARD_TRUST="ask").json["documents"] == []
+
+
+@pytest.mark.parametrize(("typed", "code"), [("trust", 0), ("yes", 1)])
+def test_at_a_terminal_the_typed_word_trusts_and_any_other_is_a_no(
+    steward: Program, typed: str, code: int
+) -> None:
+    environment = {**steward.environment, **ASK}
+    command = steward.command("trust")
+    with PtyScreen(command, cwd=steward.directory, environment=environment, lines=40) as screen:
+        screen.wait_for("Type trust to use these texts:")
+        screen.type(f"{typed}\n")
+        assert screen.wait_end() == code
+    assert json.loads(steward("trust", "--json", **ASK).out)["trusted"] is (code == 0)

@@ -31,6 +31,14 @@ def test_every_setting_is_shown_with_where_it_was_said(tmp_path: Path) -> None:
     assert all(row.help for row in rows.values())
 
 
+def test_a_number_of_tokens_is_no_secret() -> None:
+    settings = Settings(
+        options={"max_tokens": 100, "thinking": {"budget_tokens": 9}, "token": 5, "tokens": "ab"}
+    )
+    (row,) = (row for row in shown(settings, {}) if row.key == "options")
+    assert row.value == '{max_tokens = 100, thinking = {budget_tokens = 9}, token = "•••", tokens = "•••"}'
+
+
 def test_the_commented_file_means_the_defaults_and_names_every_setting(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text(template(), "utf-8")
