@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 
 JsonObject = dict[str, Any]
 
@@ -132,8 +132,7 @@ def to_json(message: Message) -> JsonObject:
 
 def from_json(shape: JsonObject) -> Message:
     """The message that ``to_json`` wrote; ``KeyError`` or ``ValueError`` when it is something else."""
-    kind: Literal["system", "user", "assistant", "tool"] = shape["kind"]
-    match kind:
+    match shape["kind"]:
         case "system":
             return System(shape["text"])
         case "user":
@@ -143,7 +142,7 @@ def from_json(shape: JsonObject) -> Message:
             return Assistant(shape["text"], calls, shape["reasoning"])
         case "tool":
             return ToolAnswer(shape["call"], shape["name"], shape["text"], shape["ok"])
-        case _:  # pyright: ignore[reportUnnecessaryComparison] -- the text came from a database
+        case kind:
             raise ValueError(f"unknown kind of message {kind!r}")
 
 

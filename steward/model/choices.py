@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+GUIDE = "offline/guide"
+"""The model that is none: it answers where no other was chosen."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:

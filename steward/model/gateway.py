@@ -87,7 +87,10 @@ class Gateway:
 
     async def ready(self) -> str:
         """Wait until the worker is ready; returns litellm's version. ``ModelError`` when it can't be."""
-        return await self._ready(await self._running())
+        try:
+            return await self._ready(await self._running())
+        except _WorkerGone as gone:
+            raise ModelError("worker-died", f"{_DIED}{gone}; try again.") from None
 
     async def close(self) -> None:
         """End the worker and every call in it."""
@@ -161,15 +164,6 @@ class Gateway:
                 restarted = True
             finally:
                 call.close()
-
-    async def window(self, model: str) -> int | None:
-        """Tokens the model's context holds; ``None`` when unknown."""
-        value = await self._ask({"op": "window", "model": model}, 15)
-        return value if isinstance(value, int) else None
-
-    async def host(self, model: str, options: JsonObject | None = None) -> str:
-        """The host that code is sent to, as ``api.openai.com`` or ``127.0.0.1:11434 (this machine)``."""
-        return str(await self._ask({"op": "host", "model": model, "options": options or {}}, 15))
 
     async def about(self, model: str, options: JsonObject | None = None) -> ModelFacts:
         """What is known of a model under the person's options; a server on this machine is asked."""
@@ -275,10 +269,10 @@ class Gateway:
     ) -> object:
         try:
             worker = worker or await self._running()
-            await self._ready(worker)
             id = self._next_id()
             inbox = worker.open(id)
             try:
+                await self._ready(worker)
                 await worker.send({**operation, "id": id})
                 async with asyncio.timeout(seconds):
                     event = await inbox.get()

@@ -20,13 +20,12 @@ from steward.model.protocol import Lines, decode, encode
 # (a user's site-packages) comes last.
 _BOOT = """
 import importlib.util, runpy, sys
-_, home, *more = sys.argv
+_, module, home, more, *sys.argv[1:] = sys.argv
 spec = importlib.util.spec_from_file_location("steward", home + "/__init__.py", submodule_search_locations=[home])
 sys.modules["steward"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["steward"])
-sys.path.extend(path for path in more if path not in sys.path)
-del sys.argv[1:]
-runpy.run_module("steward.model.worker", run_name="__main__")
+sys.path.extend(path for path in more.splitlines() if path not in sys.path)
+runpy.run_module(module, run_name="__main__")
 """
 _STDERR_KEPT = 64 * 1024
 
@@ -54,11 +53,16 @@ KEYRING = "STEWARD_WORKER_KEYRING"
 
 def command() -> list[str]:
     """How the worker is started."""
+    return own_program("steward.model.worker")
+
+
+def own_program(module: str) -> list[str]:
+    """How a module of this package is started as a program; its arguments follow."""
     home = Path(steward.__file__).resolve().parent
     more = [str(home.parent)]
     if site.ENABLE_USER_SITE:
         more.append(site.getusersitepackages())
-    return [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, str(home), *more]
+    return [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, module, str(home), "\n".join(more)]
 
 
 class WorkerProcess:

@@ -1,9 +1,9 @@
 """The lines between the steward and its worker: one JSON object a line, in both directions.
 
 To the worker: ``{"op": "call", "id", "model", "messages", "tools", "options", "clocks", "script"}``,
-``{"op": "cancel", "id"}``, and the questions ``about``, ``window``, ``models``, ``host`` and ``fetch``, each with
-an ``id``. From the worker: ``{"type": "ready"}`` or ``{"type": "broken", "sentence"}`` once, then per id
-``delta``, ``retry``, ``notice``, ``finish``, ``error`` for a call and ``answer`` or ``error`` for a question.
+``{"op": "cancel", "id"}``, and the questions ``about``, ``models`` and ``fetch``, each with an ``id``. From the worker:
+``{"type": "ready"}`` or ``{"type": "broken", "sentence"}`` once, then per id ``delta``, ``retry``, ``notice``,
+``finish``, ``error`` for a call and ``answer`` or ``error`` for a question.
 """
 
 from __future__ import annotations

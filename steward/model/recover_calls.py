@@ -92,7 +92,7 @@ def typed(arguments: str, schema: JsonObject) -> str:
         if isinstance(value, str) and kind in {"integer", "number", "boolean"}:
             try:
                 shape[key] = json.loads(value.strip().lower())
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             changed = True
     return json.dumps(shape, ensure_ascii=False) if changed else arguments

@@ -10,6 +10,9 @@ from typing import cast
 from steward.conversation import JsonObject
 from steward.errors import ConfigError, NoSuchThing
 
+MAX_BYTES = 268_435_456
+"""Bytes of a script; a device, which has no end, is no script."""
+
 _KEYS: dict[str, tuple[type, ...]] = {
     "text": (str,),
     "reasoning": (str,),
@@ -66,7 +69,11 @@ class Script:
 def read_script(path: Path) -> Script:
     """Read and check a script. ``NoSuchThing`` when it is missing, ``ConfigError`` with the line's number."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ConfigError(f"The script {path.name} is larger than {MAX_BYTES} bytes.")
+        text = data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         raise NoSuchThing("script", path.name) from None
     except UnicodeDecodeError:

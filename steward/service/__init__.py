@@ -37,12 +37,13 @@ def open_steward(
     profile: str = "",
     trusted: bool | Literal["undecided"] | None = True,
     outside: Outside | None = None,
+    configuration: Path | None = None,
 ) -> Steward:
     """A steward for the workspace at ``root``; it is not started yet.
 
     ``state`` holds the state of all workspaces. Without ``worker`` no model can be asked, without ``watch``
     changes on disk are noticed when they are looked at. ``profile`` names one of the settings' profiles,
-    ``trusted`` and ``outside`` are as for ``House``.
+    ``trusted``, ``outside`` and ``configuration`` are as for ``House``.
     """
     from steward.service.steward import Steward
 
@@ -56,5 +57,6 @@ def open_steward(
         profile=profile,
         trusted=trusted,
         outside=outside,
+        configuration=configuration,
     )
     return Steward(house, model=model, worker=worker, watch=watch)

@@ -92,8 +92,9 @@ def _git(directory: Path, prefix: str) -> Iterator[Piece]:
 
 
 def _earlier(house: House, session: SessionRow) -> Earlier:
-    """The files of changes that were proposed in the session or later and stand applied, as before them."""
+    """The files of changes that were applied since the session began and stand, as before them."""
     earlier: Earlier = {}
+    applied = {one.change: one.at for one in house.changes.store.audit.entries() if one.kind == "applied"}
 
     def now(path: str) -> bytes | None:
         if path in earlier:
@@ -103,8 +104,8 @@ def _earlier(house: House, session: SessionRow) -> Earlier:
         return None if found is None else found.data
 
     for proposal in sorted(house.changes.store.everything(), key=lambda p: p.id, reverse=True):
-        of_session = proposal.session == session.id or proposal.created >= session.created
-        stands = proposal.status == "applied" and proposal.kept and of_session
+        since = applied.get(proposal.id, proposal.created) >= session.created
+        stands = proposal.status == "applied" and proposal.kept and since
         if stands and all(now(file.path) == file.result for file in proposal.files):
             for file in proposal.files:
                 _take_back(file, earlier)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -28,7 +28,7 @@ from steward.proposals.apply import Applied, apply
 from steward.proposals.banner import banner
 from steward.proposals.diff import counts, file_diff
 from steward.proposals.disk import Disk
-from steward.proposals.rebase import overlaps, rebase
+from steward.proposals.rebase import overlaps, rebase, touched
 from steward.proposals.recover import acknowledge, recover
 from steward.proposals.stale import StaleFile, stale_files
 from steward.proposals.undo import undo
@@ -68,6 +68,7 @@ class Changes:
         self._disk = disk
         self._shown: dict[str, str] = {}
         self._news: deque[str] = deque()
+        self._untold: deque[str] = deque()
         self._told_stale: set[str] = set()
         self._deciding = threading.RLock()
         """Held while a change is decided on, so that none is amended between a last look and the writing."""
@@ -75,6 +76,10 @@ class Changes:
     def news(self) -> tuple[str, ...]:
         """What the person did since this was last asked, as sentences for the model."""
         return tuple(self._news.popleft() for _ in range(len(self._news)))
+
+    def untold(self) -> tuple[str, ...]:
+        """What of a dead process was settled before a change was discarded, each sentence once; for the person."""
+        return tuple(self._untold.popleft() for _ in range(len(self._untold)))
 
     def catch_up(self, told: int, session: str) -> int:
         """Add to the news what a conversation has not been told; gives the last line of the log, to be given again.
@@ -115,7 +120,8 @@ class Changes:
         found = self.store.listed() if everything else self.store.pending()
         pending = [p for p in found if p.status == "pending"]
         rest = [p for p in found if p.status != "pending"]
-        return tuple(self._view(p, pending) for p in (*reversed(pending), *reversed(rest)))
+        among = touching(pending)
+        return tuple(self._view(p, among) for p in (*reversed(pending), *reversed(rest)))
 
     def find(self, change: str | None) -> Proposal:
         """The change of that id, or the newest pending one; ``3`` and ``003`` mean ``change-003``."""
@@ -135,7 +141,7 @@ class Changes:
         proposal = self.find(change)
         if not proposal.kept:
             raise NoLongerKept(proposal.id, "shown")
-        view = self._view(proposal, list(self.store.pending()))
+        view = self._view(proposal, touching(self.store.pending()))
         diffs = tuple(file_diff(file) for file in proposal.files)
         added = (
             line.text for diff in diffs for hunk in diff.hunks for line in hunk.lines if line.sign == "+"
@@ -195,8 +201,8 @@ class Changes:
     def discard(self, change: str, reason: str = "") -> Proposal:
         """Set a pending change aside; the model is told, with the reason."""
         with self._deciding:
-            self._settled()
-            proposal = self.store.move(self.find(change).id, "discarded", reason=reason)
+            self._untold.extend(self._settled())
+            proposal = self.store.discard(self.find(change).id, reason)
             because = f", saying: {' '.join(reason.split())}" if reason.strip() else ""
             self._news.append(f"The person discarded {proposal.id}{because}.")
             return proposal
@@ -359,13 +365,28 @@ class Changes:
         if proposal.status != wanted:
             raise WrongStatus(proposal.id, proposal.status, verb)
 
-    def _view(self, proposal: Proposal, pending: list[Proposal]) -> ChangeView:
+    def _view(self, proposal: Proposal, among: Mapping[str, Sequence[str]]) -> ChangeView:
         stale: tuple[StaleFile, ...] = ()
         shared: tuple[str, ...] = ()
         if proposal.status == "pending":
             stale = stale_files(proposal, self._workspace)
-            shared = tuple(p.id for p in pending if p.id != proposal.id and overlaps(p, proposal))
+            shared = tuple(others(proposal, among))
         return ChangeView(proposal, counted(proposal), stale, shared)
+
+
+def touching(pending: Iterable[Proposal]) -> dict[str, list[str]]:
+    """The ids of the changes that touch each path, in their order."""
+    found: dict[str, list[str]] = {}
+    for proposal in pending:
+        for path in touched(proposal):
+            found.setdefault(path, []).append(proposal.id)
+    return found
+
+
+def others(proposal: Proposal, among: Mapping[str, Sequence[str]]) -> list[str]:
+    """The ids of other changes that touch a path of this one, in their order; see ``touching``."""
+    found = {change for path in touched(proposal) for change in among.get(path, ())} - {proposal.id}
+    return sorted(found, key=lambda change: (len(change), change))
 
 
 def named(stale: Iterable[StaleFile]) -> str:

@@ -64,6 +64,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("cost", "Show what the last turn and the session have used"),
     Command("ask", "Ask beside this conversation, under a profile of your settings", argument="profile"),
     Command("model", "Show or choose the model", "f6", "model", short="model"),
+    Command("check-model", "Examine a model and say what it is fit for; esc stops it", argument="model"),
     Command("skills", "List the skills, where they come from and what is wrong with any"),
     Command("skill", "Load a skill by hand, for your next question", argument="skill"),
     Command("init", "Have this repository studied, and an AGENTS.md proposed or mended", argument="text"),

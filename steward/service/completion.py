@@ -39,17 +39,30 @@ class PathIndex:
         self._again: threading.Thread | None = None
         self._due = 0.0
         self._closed = threading.Event()
+        self._unwanted = threading.Event()
 
     @property
     def listed(self) -> bool:
         """Whether there is a list already, so that completing takes milliseconds."""
         return self._listing is not None
 
+    def begin(self) -> None:
+        """Make the first list, if there is none; ``stop`` ends that without one."""
+        with self._lock:
+            if self._listing is None:
+                self._unwanted.clear()
+                self._make()
+
+    def stop(self) -> None:
+        """Make no list for now."""
+        self._unwanted.set()
+
     def complete(self, text: str, limit: int) -> tuple[str, ...]:
         """At most ``limit`` paths that fit ``text``, best first.
 
         First come paths that begin with it, then names that begin with it, names and paths that hold it, those that
-        hold its letters in order, and names that are nearly it; among equals the ones nearer to the top.
+        hold its words in any order, those that hold its letters in order (first where a piece of them begins the
+        name or a word of it), and names that are nearly it; among equals the ones nearer to the top.
         """
         found: dict[str, None] = {}
         for path in self._listed().matches(text.casefold(), limit):
@@ -79,10 +92,13 @@ class PathIndex:
         with suppress(StewardError):
             self._make()
 
+    def _stopped(self) -> bool:
+        return self._closed.is_set() or self._unwanted.is_set()
+
     def _make(self) -> None:
         began = time.monotonic()
-        files = self._workspace.files(MOST, self._closed.is_set)
-        if not self._closed.is_set():
+        files = self._workspace.files(MOST, self._stopped)
+        if not self._stopped():
             self._listing = _Listing(files)
         took = time.monotonic() - began
         self._due = began + took + max(FRESH_SECONDS, SHARE * took)
@@ -110,6 +126,7 @@ class _Listing:
             lambda: self._all_names.holding("\n" + wanted),
             lambda: self._all_names.holding(wanted),
             lambda: self._all_paths.holding(wanted),
+            lambda: self._worded(wanted),
             lambda: self._scattered(wanted, limit),
             lambda: self._nearly(wanted, limit),
         )
@@ -125,14 +142,55 @@ class _Listing:
             return self._all_paths.holding("\n" + wanted)
         return sorted(self._sorted[low:high])[:limit]
 
+    def _worded(self, wanted: str) -> list[int]:
+        """Paths that hold all its words, whatever their order, those first whose name begins with one."""
+        words = [word for word in wanted.split(" ") if word]
+        if len(words) < 2:
+            return []
+        longest = max(words, key=len)
+        found = [
+            number
+            for number in self._all_paths.holding(longest)
+            if all(word in self._folded[number] for word in words)
+        ]
+        begun = tuple(words)
+        return sorted(found, key=lambda number: not self._names[number].startswith(begun))
+
     def _scattered(self, wanted: str, limit: int) -> list[int]:
-        """Paths that hold its letters in order, those first in which they stand closest."""
+        """Paths that hold its letters in order: by the piece that begins a word of the name, then by closeness."""
         from rapidfuzz import fuzz, process
 
         letters = wanted.replace(" ", "")
         near = {number: self._folded[number] for number in self._all_paths.scattered(letters)}
-        best = process.extract(letters, near, scorer=fuzz.partial_ratio, limit=limit)
-        return [number for _, _, number in best]
+        pieces = {
+            number: piece for number, path in near.items() if (piece := self._piece(number, path, letters))
+        }
+        best = sorted(pieces, key=pieces.__getitem__, reverse=True)[:limit]
+        if len(best) < limit:
+            rest = {number: path for number, path in near.items() if number not in pieces}
+            best += [
+                number
+                for _, _, number in process.extract(letters, rest, scorer=fuzz.partial_ratio, limit=limit)
+            ]
+        return best
+
+    def _piece(self, number: int, path: str, letters: str) -> int:
+        """How well the letters' longest end that begins a word of the name fits; 0 where less than two letters do.
+
+        What is before it must be scattered over the directories, and fits best as the beginning of one of them.
+        """
+        name = self._names[number]
+        above = path[: len(path) - len(name)]
+        for at in range(len(letters) - 1):
+            end = letters[at:]
+            begins = name.startswith(end)
+            if (begins or f"_{end}" in name or f"-{end}" in name) and _in_order(letters[:at], above):
+                start = letters[:at]
+                fits = 2 * len(end) + begins
+                return fits + (
+                    2 * len(start) if f"/{start}" in f"/{above}" else f"/{above}".count(f"/{start[:1]}") > 0
+                )
+        return 0
 
     def _nearly(self, wanted: str, limit: int) -> list[int]:
         """Names that differ in few letters."""
@@ -140,6 +198,7 @@ class _Listing:
 
         name = wanted[wanted.rfind("/") + 1 :]
         found = process.extract(name, self._names, scorer=fuzz.ratio, score_cutoff=65, limit=limit)
+        found.sort(key=lambda near: (-near[1], not near[0].startswith(name)))
         return [number for _, _, number in found]
 
 
@@ -161,7 +220,7 @@ class _Text:
 
     def scattered(self, letters: str) -> Iterator[int]:
         """The numbers of the names that hold the letters in this order, whatever stands between them."""
-        if "\n" in letters:
+        if not letters or "\n" in letters:
             return
         # Each letter is looked for from the one before up to its first occurrence: nothing is tried twice.
         steps = (f"[^\n{(one := re.escape(letter))}]*+{one}" for letter in letters)
@@ -180,3 +239,9 @@ class _Text:
 
 def _place(path: str) -> tuple[int, str]:
     return path.count("/"), path
+
+
+def _in_order(letters: str, text: str) -> bool:
+    """Whether the text holds the letters in this order."""
+    left = iter(text)
+    return all(letter in left for letter in letters)

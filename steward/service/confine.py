@@ -114,18 +114,32 @@ def _reads(house: House, model: str) -> Iterator[Path]:
 
 
 def _skills(house: House) -> Iterator[Path]:
-    """The folders of the person's own skills; importing the room that reads them takes longer than all the rest."""
+    """The folders of the person's own skills, and the skills that are linked into them.
+
+    Importing the room that reads them takes longer than all the rest, so only a link does.
+    """
     named = (entry for entry in house.settings.skills.directories if entry.startswith(("/", "~")))
-    yield from (Path(entry).expanduser().resolve() for entry in named)
+    folders = [Path(entry).expanduser() for entry in named]
     if house.home is not None:
-        folders = (
-            house.home / ".agents/skills",
-            house.home / ".config/steward/skills",
-            house.home / ".claude/skills",
-        )
-        yield from (folder.resolve() for folder in folders)
+        folders += [
+            house.home / name for name in (".agents/skills", ".config/steward/skills", ".claude/skills")
+        ]
     if house.config_directory is not None:
-        yield (house.config_directory / "skills").resolve()
+        folders.append(house.config_directory / "skills")
+    for folder in (one.resolve() for one in folders):
+        yield folder
+        if _holds_link(folder):
+            from steward.skills.linked import linked
+
+            yield from (target for _, target in linked(folder))
+
+
+def _holds_link(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.is_symlink() for entry in entries)
+    except OSError:
+        return False
 
 
 _DOCUMENTS = ("AGENTS.md", "AGENTS.override.md")

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from steward.conversation import Message
-from steward.errors import Conflict, NoSuchThing, NothingYet, StewardError, UsageError
+from steward.errors import Conflict, NoSuchThing, NothingYet, UsageError
 from steward.events import (
     AnswerText,
     ChangesMoved,
@@ -20,6 +20,7 @@ from steward.events import (
     RoundStarted,
     TurnEnded,
 )
+from steward.service.title import title_of
 from steward.service.views import CostView, SessionView
 
 if TYPE_CHECKING:
@@ -125,8 +126,7 @@ class Conversations:
 
     async def new_session(self) -> None:
         """Begin an empty conversation; pending changes stay."""
-        self._idle("begin another conversation")
-        await self._take(lambda: self._new_talk(None, None))
+        await self._take("begin another conversation", lambda: self._new_talk(None, None))
 
     # What is stored
 
@@ -156,16 +156,13 @@ class Conversations:
         What changed in its instructions meanwhile is told as a ``Notice``. Raises ``NoSuchThing``, or
         ``UsageError`` when several begin so.
         """
-        self._idle("resume another conversation")
         row = await _blocking(lambda: self._house.sessions.find(session))
-        await self._take(lambda: self._new_talk(row, None))
+        await self._take("resume another conversation", lambda: self._new_talk(row, None))
         if row.model != self.model:
             self._tell(Notice(f"{row.model} answered in this session; {self.model} does from now on."))
 
     async def rename(self, title: str, session: str | None = None) -> str:
         """Give a conversation (the one held, for ``None``) another title; gives the title as it is kept."""
-        from steward.service.talk import title_of
-
         title = title_of(title)
         if not title:
             raise UsageError("A title is at least one word.")
@@ -191,7 +188,6 @@ class Conversations:
 
         ``question`` counts from 1 as ``questions`` does. The session it is forked from stays as it is.
         """
-        self._idle("fork the conversation")
         asked: list[Asked] = []
 
         def load() -> Talk:
@@ -201,7 +197,7 @@ class Conversations:
             asked.append(found[question - 1])
             return self._new_talk(row, asked[0])
 
-        await self._take(load)
+        await self._take("fork the conversation", load)
         return asked[0].text
 
     async def delete(self, session: str) -> str:
@@ -235,7 +231,7 @@ class Conversations:
 
     async def propose_summary(self) -> str:
         """Have the model summarise the conversation, for the person to read and edit; changes nothing."""
-        return await self._alone(self._talk.fitting.summary(self._gateway))
+        return await self._alone(self._talk.fitting.summary(self._gateway, self._tell))
 
     async def accept_summary(self, text: str) -> None:
         """Compact the conversation: it goes on from this summary, the person's words and what is pending."""
@@ -265,7 +261,7 @@ class Conversations:
         What it answers is told to the model of this conversation with the next question.
         """
         from steward.service.model_settings import bounds_of
-        from steward.service.talk import Talk, title_of
+        from steward.service.talk import Talk
 
         house, beside = await _blocking(lambda: self._house.under(profile)), self._talk
         try:
@@ -276,8 +272,8 @@ class Conversations:
             answer: list[str] = []
             ended: TurnEnded | None = None
             turn = talk.turn(question, self._gateway, bounds_of(house.settings), tuple)
-            async with aclosing(turn) as events:
-                try:
+            try:
+                async with aclosing(turn) as events:
                     async for event in events:
                         await _blocking(talk.save)
                         match event:
@@ -293,30 +289,15 @@ class Conversations:
                             case _:
                                 pass
                         yield event
-                finally:
-                    talk.settle()
-                    await _blocking(talk.save)
+            finally:
+                # The turn is closed by now, and what it leaves of an answer that was broken off is stored.
+                talk.settle()
+                await _blocking(talk.save)
             if ended is not None and ended.reason == "answered" and beside is self._talk:
                 self._bring_back(profile, question, "".join(answer))
         finally:
             await _blocking(house.close)
             self._tell(ChangesMoved())
-
-    async def ask_profile(self, profile: str, question: str) -> str:
-        """The answer of ``ask_beside``. Raises ``StewardError`` when there is none."""
-        answer = ""
-        async with aclosing(self.ask_beside(profile, question)) as events:
-            async for event in events:
-                match event:
-                    case RoundStarted():
-                        answer = ""
-                    case AnswerText(text):
-                        answer += text
-                    case TurnEnded(reason, _, _, _, error) if reason != "answered":
-                        raise StewardError(error or f"{profile} gave no answer ({reason}).")
-                    case _:
-                        pass
-        return answer
 
     def _bring_back(self, profile: str, question: str, answer: str) -> None:
         cut = answer if len(answer) <= BROUGHT_BACK else answer[:BROUGHT_BACK] + " [cut]"
@@ -345,12 +326,18 @@ class Conversations:
             return task.result()
         finally:
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            self._turn = None
-            self._talk.settle()
+            try:
+                await asyncio.gather(task, return_exceptions=True)
+            finally:
+                self._turn = None
+                self._talk.settle()
 
-    async def _take(self, load: Callable[[], Talk]) -> None:
-        self._talk = await _blocking(load)
+    async def _take(self, wanted: str, load: Callable[[], Talk]) -> None:
+        self._idle(wanted)
+        talk = await _blocking(load)
+        # A question may have been asked meanwhile; its answer belongs to the conversation it was asked in.
+        self._idle(wanted)
+        self._talk = talk
         self._brought.clear()
         instructions = await self._instructions_event()
         # Told last, so that a front end can show the conversation before it hears of this.

@@ -16,13 +16,14 @@ from steward import __version__
 from steward.agents_md import Resolution
 from steward.conversation import JsonObject
 from steward.errors import StewardError
+from steward.model.choices import GUIDE
 from steward.model.gateway import Gateway
 from steward.model.request import ModelRequest, Reply
 from steward.service.doctor_disk import database, journals, search, state_directory, watching, workspace
 from steward.service.exam_card import kept
 from steward.service.finding import Finding, State
 from steward.service.house import House
-from steward.service.model_settings import DEFAULT_MODEL, model_of
+from steward.service.model_settings import model_of
 from steward.service.trust import TrustView
 from steward.skills import Catalog
 
@@ -155,7 +156,7 @@ def model(
         else "No keys in the environment."
     )
     yield Finding("keys", "ok", named)
-    if not chosen or chosen == "offline/guide":
+    if not chosen or chosen == GUIDE:
         yield Finding(
             "model",
             "warn",
@@ -201,7 +202,7 @@ def from_keyring(gateway: Gateway) -> Iterator[Finding]:
 
 def examined(chosen: str, cards: Mapping[str, JsonObject]) -> Iterator[Finding]:
     """What the last exam of the model said; nothing for the guide, which takes none."""
-    if chosen == DEFAULT_MODEL:
+    if chosen == GUIDE:
         return
     card = cards.get(chosen)
     if card is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -102,7 +102,7 @@ class ReportCard:
             "fit": self.fit,
             "held": self.held,
             "seconds": round(self.seconds, 3),
-            "usage": _usage(self.usage),
+            "usage": asdict(self.usage),
             "tasks": [
                 {
                     "name": task.name,
@@ -116,7 +116,7 @@ class ReportCard:
                             "seconds": round(one.seconds, 3),
                             "rounds": one.rounds,
                             "calls": one.calls,
-                            "usage": _usage(one.usage),
+                            "usage": asdict(one.usage),
                         }
                         for one in task.tries
                     ],
@@ -187,15 +187,6 @@ def kept(directory: Path) -> dict[str, JsonObject]:
         model: cast(JsonObject, card)
         for model, card in cards.items()
         if isinstance(card, dict) and "verdict" in card
-    }
-
-
-def _usage(usage: Usage) -> JsonObject:
-    return {
-        "prompt": usage.prompt,
-        "completion": usage.completion,
-        "cached": usage.cached,
-        "cost": usage.cost,
     }
 
 

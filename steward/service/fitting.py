@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from steward.conversation import Assistant, Conversation, Message, System, User
 from steward.errors import ModelError, NothingYet, StewardError
-from steward.events import Event, Notice
+from steward.events import Event, Notice, Retrying
 from steward.loop.turn import CHARACTERS_PER_TOKEN
-from steward.model.request import ModelRequest, Reply
+from steward.model.choices import GUIDE
+from steward.model.request import (
+    CallPart,
+    ModelRequest,
+    ReasoningPart,
+    Reply,
+    RetryNotice,
+    TextPart,
+    WorkerNotice,
+)
 from steward.service import compaction
 
 if TYPE_CHECKING:
@@ -35,8 +44,6 @@ AGAIN = 0.1
 
 UNKNOWN_ROOM = 200_000
 """Characters given to the one who summarises when the window is not known."""
-
-GUIDE = "offline/guide"
 
 
 class Fitting:
@@ -66,8 +73,14 @@ class Fitting:
             await self._replace(folded.messages)
             yield self._folded(folded, saved)
             return
+        summary = ""
         try:
-            summary = await self.summary(gateway)
+            async with aclosing(self._summarised(gateway)) as parts:
+                async for part in parts:
+                    if isinstance(part, str):
+                        summary = part
+                    else:
+                        yield part
             if len(summary) >= LONGEST * talk.conversation.characters():
                 raise ModelError("protocol", "The model's summary is hardly shorter than the conversation.")
             went = await self.accept(summary)
@@ -80,8 +93,22 @@ class Fitting:
             return
         yield Notice(f"The conversation was compacted by itself, at {total:,} tokens. {went}", "warning")
 
-    async def summary(self, gateway: Gateway) -> str:
-        """A summary by the model, for a person to read and edit; nothing is changed by it. Raises ``ModelError``."""
+    async def summary(self, gateway: Gateway, tell: Callable[[Event], None]) -> str:
+        """A summary by the model, for a person to read and edit; nothing is changed by it. Raises ``ModelError``.
+
+        ``tell`` hears when the model must be asked again.
+        """
+        summary = ""
+        async with aclosing(self._summarised(gateway)) as parts:
+            async for part in parts:
+                if isinstance(part, str):
+                    summary = part
+                else:
+                    tell(part)
+        return summary
+
+    async def _summarised(self, gateway: Gateway) -> AsyncGenerator[Event | str]:
+        """The summary as text, at last; before it whatever a person should know of how it was asked for."""
         talk = self._talk
         if compaction.last_question(talk.messages) is None:
             raise NothingYet("conversation", "There is nothing to compact yet: no question was asked.")
@@ -102,13 +129,22 @@ class Fitting:
         reply: Reply | None = None
         async with aclosing(gateway.stream(request)) as parts:
             async for part in parts:
-                if isinstance(part, Reply):
-                    reply = part
+                match part:
+                    case Reply():
+                        reply = part
+                    case RetryNotice(attempt, seconds, reason):
+                        yield Retrying(attempt, seconds, reason)
+                    case WorkerNotice(sentence):
+                        yield Notice(sentence, "warning")
+                    case TextPart() | ReasoningPart() | CallPart():
+                        pass
+                    case _:
+                        assert_never(part)
         if reply is not None:
             talk.spent(reply.usage)
         if reply is None or not reply.text.strip():
             raise ModelError("protocol", "The model gave no summary.")
-        return reply.text.strip()
+        yield reply.text.strip()
 
     async def accept(self, summary: str) -> str:
         """Let the conversation go on from this summary; gives a sentence on what went.

@@ -63,11 +63,18 @@ def _sentence(store: ChangeStore, entry: AuditEntry) -> Iterator[str]:
 
 
 def _happening(entry: AuditEntry) -> Happening:
-    rows = cast(list[list[str | None]], json.loads(entry.detail))
-    files = tuple(
-        FileDigests(str(path), cast("Action", action), base, result) for action, path, base, result in rows
-    )
-    return Happening(entry.number, entry.at, entry.kind, entry.change, entry.stamp, files)
+    return Happening(entry.number, entry.at, entry.kind, entry.change, entry.stamp, _files(entry.detail))
+
+
+def _files(detail: str) -> tuple[FileDigests, ...]:
+    """What a line tells of files; nothing where somebody altered it, which the check of the log finds."""
+    try:
+        rows = cast(list[list[str | None]], json.loads(detail))
+        return tuple(
+            FileDigests(str(p), cast("Action", action), base, result) for action, p, base, result in rows
+        )
+    except (ValueError, TypeError):
+        return ()
 
 
 def _contradicted(store: ChangeStore, entries: tuple[AuditEntry, ...]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Literal
 
 from steward import agents_md
@@ -13,7 +14,8 @@ from steward.config import Settings, parse_repository, with_repository
 from steward.config.repository import PLACE
 from steward.errors import ConfigError, UsageError
 from steward.service.profiles import named, under
-from steward.service.trust import UNSEEN, UNTRUSTED, Trust, read_configuration
+from steward.service.steering_texts import read_configuration
+from steward.service.trust import UNSEEN, UNTRUSTED, Trust
 from steward.storage import Database
 from steward.storage.trust import TrustStore
 from steward.workspace import Policy, Workspace
@@ -34,7 +36,8 @@ class House:
     ``config_directory`` are where the person's own documents are looked for; ``reads`` are files they name.
     ``trusted`` says whether texts of the repository may steer the model: ``True`` all, ``False`` none, ``None`` those
     that the person accepted, ``"undecided"`` all until the person was asked, with a notice, and then as ``None``.
-    ``outside`` starts the worker where this process cannot.
+    ``outside`` starts the worker where this process cannot. ``configuration`` is the file that ``settings`` are from,
+    when it is not the person's usual one.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class House:
         profile: str = "",
         trusted: bool | Literal["undecided"] | None = True,
         outside: Outside | None = None,
+        configuration: Path | None = None,
     ) -> None:
         if not root.is_dir():
             raise UsageError(f"{root.name or root} is not a directory.")
@@ -59,6 +63,7 @@ class House:
         self.config_directory = config_directory
         self.reads = reads
         self.outside = outside
+        self.configuration = configuration
         self._given = (settings, state)
         self._left: list[Workspace] = []
         self._trusted: bool | None = True if trusted == "undecided" else trusted
@@ -66,6 +71,8 @@ class House:
         """Whether texts of the repository count although nobody was asked about them."""
         self._unused: list[str] = []
         """Why the repository's configuration is not used."""
+        self.stop_looking = Event()
+        """Set by a person who will not wait for skills: a conversation begins with those that were found by then."""
         self.told_of_skills: set[str] = set()
         """What the person was told of skills, whichever conversation it was told in."""
         self.workspace = Workspace.open(root, self._policy())
@@ -94,6 +101,7 @@ class House:
             profile=profile,
             trusted=self._trusted,
             outside=self.outside,
+            configuration=self.configuration,
         )
 
     def _policy(self) -> Policy:
@@ -220,8 +228,10 @@ class House:
 
     def unsettled(self) -> bool:
         """Whether a change that was cut off, or is being written now, may not have been settled yet."""
+        from steward.proposals.record import standing  # here, since not every command needs it
+
         try:
-            return any(self.state.joinpath("journal").iterdir())
+            return any(standing(self.state / "journal"))
         except OSError:
             return False
 

@@ -12,12 +12,11 @@ from steward.proposals.footing import new_file_mode, readable, vacant
 from steward.service.house import House
 from steward.service.patch_file import Patch, PatchedPath, subject
 from steward.service.patch_fit import fitted
+from steward.service.title import title_of
 from steward.workspace import RepoPath, quoted
 
 MAX_BYTES = 16_777_216
 """Bytes of a patch; a larger one is refused."""
-
-TITLE = 80
 
 
 def import_patch(house: House, data: bytes, *, title: str = "", name: str = "a patch") -> Proposal:
@@ -37,11 +36,10 @@ def import_patch(house: House, data: bytes, *, title: str = "", name: str = "a p
     if not files:
         raise EditRefused("unchanged", "What the patch does it takes back again; it changes nothing.")
     _refuse_collisions(files)
-    words = " ".join((title or subject(data) or f"Imported from {name}").split())
     changes = house.changes
     proposal = Proposal(
         id=changes.store.next_id(),
-        title=words if len(words) <= TITLE else words[: TITLE - 1] + "…",
+        title=title_of(title or subject(data) or f"Imported from {name}"),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         files=files,
         workspace=house.workspace.identity,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steward.model.choices import GUIDE
 from steward.service.private_file import read_private, write_private
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from steward.loop import Bounds
     from steward.model.clocks import Clocks
 
-DEFAULT_MODEL = "offline/guide"
 REMEMBERED = "model.json"
 
 
@@ -21,7 +21,7 @@ def model_of(given: str | None, settings: Settings, state: Path) -> str:
 
     ``state`` is the state directory of all workspaces. In ``settings`` the environment stands over the file.
     """
-    return given or settings.model or remembered(state) or DEFAULT_MODEL
+    return given or settings.model or remembered(state) or GUIDE
 
 
 def remembered(state: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from steward.model.choices import ModelChoice, ModelFacts
 
 if TYPE_CHECKING:
     from steward.model.gateway import Gateway
+    from steward.service.examining import Examined, Tried
     from steward.service.house import House
     from steward.service.talk import Talk
 
@@ -44,11 +45,6 @@ class Models:
         """The host that what the model is told goes to; empty until it is known."""
         return self._facts.host
 
-    @property
-    def model_facts(self) -> ModelFacts:
-        """What is known of the model by now."""
-        return self._facts
-
     async def models(self) -> tuple[ModelChoice, ...]:
         """What can be chosen here, each with what its last exam said; the one in use is always among them."""
         found = await self._gateway.models(dict(self._house.settings.options))
@@ -62,13 +58,11 @@ class Models:
 
     async def choose_model(self, name: str) -> None:
         """Use another model from the next round on, and at the next start; the conversation goes on."""
-        name = name.strip()
-        if not name or any(c.isspace() for c in name):
-            raise ConfigError("A model's name has no spaces; `/model` lists what was found.")
+        name = _name(name)
         if self._turn is not None:
             raise Conflict("A turn is running; choose the model when it has ended.")
         self._talk.model = name
-        self._facts = ModelFacts("")
+        self._know(ModelFacts(""))
         from steward.service.confine import models_of, worker_ports
 
         settings = self._house.settings
@@ -88,17 +82,30 @@ class Models:
             self._tell(Notice(f"The last exam of {name} said: {verdict}."))
         await self._learn_model()
 
+    def examine(self, name: str = "") -> AsyncGenerator[Tried | Examined]:
+        """Hold the exam with a model (the one in use), beside the conversation; see ``examining.examined``.
+
+        A hosted model is paid for some thirty short conversations, so that it belongs to the person to ask for it.
+        """
+        from steward.confine.outside import Outside
+        from steward.service.examining import examined  # here, since it is rarely asked for
+
+        house = self._house
+        return examined(house.outside or Outside(), _name(name or self.model), house.configuration)
+
     async def _learn_model(self) -> None:
         name = self.model
         with suppress(StewardError):
             facts = await self._gateway.about(name, dict(self._house.settings.options))
             if name == self.model:
-                self._facts = facts
-                self._talk.window = facts.window
-                self._talk.briefing.window = facts.window
+                self._know(facts)
                 for sentence in _warnings(name, facts):
                     self._tell(Notice(sentence, "warning"))
         self._tell(ChangesMoved())
+
+    def _know(self, facts: ModelFacts) -> None:
+        self._facts = facts
+        self._talk.window = self._talk.briefing.window = facts.window
 
     def _verdicts(self) -> dict[str, str]:
         from steward.service.exam_card import kept  # here, since it is rarely asked for
@@ -117,6 +124,14 @@ def _warnings(name: str, facts: ModelFacts) -> Iterator[str]:
         )
     for option in facts.ignored:
         yield f"{name} has no {option}, so that option is left out."
+
+
+def _name(typed: str) -> str:
+    """The name of a model as the person typed it; raises ``ConfigError``."""
+    name = typed.strip()
+    if not name or any(c.isspace() for c in name):
+        raise ConfigError("A model's name has no spaces; `/model` lists what was found.")
+    return name
 
 
 def _plain(name: str) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from steward.conversation import JsonObject
 
@@ -36,4 +37,4 @@ def read_private(path: Path) -> JsonObject:
             value: object = json.loads(file.read(MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
-    return {str(key): inner for key, inner in value.items()} if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return cast(JsonObject, value) if isinstance(value, dict) else {}

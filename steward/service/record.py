@@ -24,9 +24,15 @@ class Record:
         self._state = ""
 
     def begin(self, model: str, title: str) -> None:
-        """Make sure that there is a session."""
-        if not self.session:
-            self.session = self._store.create(model, title=title, parent=self.parent)
+        """Make sure that there is a session; one that was only begun, as by an editor, may have expired since.
+
+        Blocks for one durable write.
+        """
+        with self._lock:
+            if not self.session:
+                self.session = self._store.create(model, title=title, parent=self.parent)
+            elif not self._base + self._saved:
+                self._store.keep(self.session, model, title=title, parent=self.parent)
 
     def take_up(self, row: SessionRow, messages: int) -> None:
         """Go on with a stored session that has so many messages from where its conversation begins."""

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from steward.conversation import (
@@ -16,16 +16,20 @@ from steward.conversation import (
     Message,
     System,
     ToolAnswer,
+    ToolCall,
     User,
     clean,
     to_openai,
 )
 from steward.loop.turn import EMPTY
 from steward.model.again import arguments_for, finish_for
+from steward.model.secret_values import secrets_in
 from steward.prompts import note_tag
 from steward.prompts.briefing import Briefing
 from steward.service import by_hand
 from steward.service.beginning import beginning
+from steward.service.earlier import Earlier, earlier
+from steward.service.earlier import written as changes_written
 from steward.service.house import House
 from steward.service.tree import Piece, without, written
 from steward.storage import SessionRow
@@ -34,7 +38,7 @@ from steward.tools.redact import redacted
 Form = Literal["script", "markdown"]
 HEADER = "# steward session "
 FILE = "# steward file "
-_SECRET_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS|AUTHORIZATION)$", re.IGNORECASE)
+CHANGE = "# steward change "
 _SHORTEST_SECRET = 8
 _SHORT = 12
 """Hex digits that tell one message from another; whole requests are told apart by all 64."""
@@ -73,6 +77,8 @@ class Recorded:
     """Whether texts of the repository may steer the model."""
     files: Iterable[Piece] | None = None
     """The workspace as it was when the session began, for a script that stands alone."""
+    earlier: Earlier = field(default_factory=Earlier)
+    """The changes that were pending then; their texts are only in such a script."""
 
 
 def exported(house: House, session: str | None, form: Form = "script", *, files: bool = False) -> str:
@@ -96,9 +102,10 @@ def exported(house: House, session: str | None, form: Form = "script", *, files:
         first_change=min(own, default=last + 1),
         rounds=settings.limits.rounds,
         refresh=settings.instructions.refresh,
-        settings_secrets=tuple(_secrets_in(settings.options)),
+        settings_secrets=tuple(secrets_in(settings.options)),
         trusted=house.trust.trusted,
         files=beginning(house, row) if files else None,
+        earlier=earlier(house, row),
     )
     return script(recorded) if form == "script" else page(recorded)
 
@@ -131,6 +138,8 @@ def script(recorded: Recorded) -> str:
         "redacted": cleaner.found,
         "trusted": recorded.trusted,
         "manner": recorded.row.state.get("manner", {}),
+        "pending": [one.id for one in recorded.earlier.changes],
+        "lost": list(recorded.earlier.lost),
     }
     held: list[str] = []
     if recorded.files is not None:
@@ -138,6 +147,7 @@ def script(recorded: Recorded) -> str:
         own = _Cleaner(recorded.settings_secrets)
         held = list(written(FILE, (without(piece, own.text) for piece in recorded.files)))
         header["files"] = len(held)
+        held += changes_written(CHANGE, recorded.earlier.changes, own.text)
     return "\n".join([HEADER + _line(header), *held, *map(_line, entries)]) + "\n"
 
 
@@ -261,54 +271,60 @@ def _entry(
         after += 1
     answers = {m.call_id: m for m in messages[position + 1 : after] if isinstance(m, ToolAnswer)}
     following = messages[after] if after < len(messages) else None
-    entry: JsonObject = {}
-    if reply.reasoning:
-        entry["reasoning"] = cleaner.text(reply.reasoning)
+    entry: JsonObject = {"reasoning": cleaner.text(reply.reasoning)} if reply.reasoning else {}
     if not reply.calls and (closing := _CLOSING.match(reply.text)) is not None:
-        entry["text"] = cleaner.text(closing[1])
-        entry["stopped"] = {"sentence": closing[2], "at": 0}
-        if closing[2] == _FAILED:
-            entry["error"] = {"kind": "bad-request", "message": _FAILED, "after": bool(closing[1])}
-        return entry, 1
-    entry["text"] = cleaner.text(reply.text)
+        return entry | _broken_off(closing, cleaner), 1
+    entry["text"] = "" if reply.text == EMPTY and not reply.calls else cleaner.text(reply.text)
     if reply.calls:
-        entry["calls"] = [
-            {
-                "id": c.id,
-                "name": c.name,
-                "arguments": cleaner.arguments(_sent(c.name, c.arguments, answers.get(c.id))),
-            }
-            for c in reply.calls
-        ]
-        acts = {
-            str(n): cleaner.text(told)
-            for n, call in enumerate(reply.calls, 1)
-            if call.id in answers and (told := _news(answers[call.id].text, secret))
-        }
-        if acts:
-            entry["acts"] = acts
-        closing = _CLOSING.fullmatch(following.text) if isinstance(following, Assistant) else None
-        if (
-            closing is not None
-            and not closing[1]
-            and isinstance(following, Assistant)
-            and not following.calls
-        ):
-            cut = [
-                n
-                for n, c in enumerate(reply.calls, 1)
-                if c.id in answers and answers[c.id].text == f"[{closing[2]}]"
-            ]
-            if cut:
-                entry["stopped"] = {"sentence": closing[2], "at": cut[0]}
-                return entry, after - position + 1
-    elif (
-        isinstance(following, User) and following.note and (finish := finish_for(following.text)) is not None
-    ):
+        entry |= _called(reply.calls, answers, secret, cleaner)
+        if (stopped := _stopped(reply.calls, answers, following)) is not None:
+            return entry | {"stopped": stopped}, after - position + 1
+    elif isinstance(following, User) and following.note and (finish := finish_for(following.text)):
         entry["finish"] = finish
-    if reply.text == EMPTY and not reply.calls:
-        entry["text"] = ""
     return entry, after - position
+
+
+def _broken_off(closing: re.Match[str], cleaner: _Cleaner) -> JsonObject:
+    """What had come of an answer when the turn was broken off, or failed."""
+    entry: JsonObject = {"text": cleaner.text(closing[1]), "stopped": {"sentence": closing[2], "at": 0}}
+    if closing[2] == _FAILED:
+        entry["error"] = {"kind": "bad-request", "message": _FAILED, "after": bool(closing[1])}
+    return entry
+
+
+def _called(
+    calls: Sequence[ToolCall], answers: Mapping[str, ToolAnswer], secret: str, cleaner: _Cleaner
+) -> JsonObject:
+    """The calls of a reply, and what the person did while they ran, by the number of the call."""
+    made = [
+        {
+            "id": c.id,
+            "name": c.name,
+            "arguments": cleaner.arguments(_sent(c.name, c.arguments, answers.get(c.id))),
+        }
+        for c in calls
+    ]
+    acts = {
+        str(n): cleaner.text(told)
+        for n, call in enumerate(calls, 1)
+        if call.id in answers and (told := _news(answers[call.id].text, secret))
+    }
+    return {"calls": made, "acts": acts} if acts else {"calls": made}
+
+
+def _stopped(
+    calls: Sequence[ToolCall], answers: Mapping[str, ToolAnswer], following: Message | None
+) -> JsonObject | None:
+    """Why a turn was broken off while its calls ran, and at which of them; ``None`` when it was not."""
+    if not isinstance(following, Assistant) or following.calls:
+        return None
+    closing = _CLOSING.fullmatch(following.text)
+    if closing is None or closing[1]:
+        return None
+    for n, call in enumerate(calls, 1):
+        if call.id in answers and answers[call.id].text == f"[{closing[2]}]":
+            return {"sentence": closing[2], "at": n}
+    return None
 
 
 def _sent(name: str, arguments: str, answer: ToolAnswer | None) -> str:
@@ -372,12 +388,9 @@ class _Digests:
 class _Cleaner:
     """Takes keys out of text, and remembers whether there was any."""
 
-    def __init__(self, more: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        given = os.environ if environment is None else environment
-        values = {value for name, value in given.items() if _SECRET_NAMES.search(name)}
-        self._values = sorted(
-            {v for v in (*values, *more) if len(v) >= _SHORTEST_SECRET}, key=len, reverse=True
-        )
+    def __init__(self, more: Sequence[str]) -> None:
+        values = {*secrets_in(os.environ), *more}
+        self._values = sorted((v for v in values if len(v) >= _SHORTEST_SECRET), key=len, reverse=True)
         self.found = False
 
     def text(self, text: str) -> str:
@@ -397,15 +410,6 @@ class _Cleaner:
             return self.text(text)
         without = _mapped(shape, self.text)
         return text if without == shape else json.dumps(without, ensure_ascii=False)
-
-
-def _secrets_in(value: object, name: str = "") -> Iterator[str]:
-    """Values of settings whose names say that they are secret, and all extra headers."""
-    if isinstance(value, dict):
-        for key, inner in cast(JsonObject, value).items():
-            yield from _secrets_in(inner, "authorization" if name == "extra_headers" else key)
-    elif isinstance(value, str) and _SECRET_NAMES.search(name):
-        yield value
 
 
 def _mapped(value: object, by: Callable[[str], str]) -> object:

@@ -38,14 +38,14 @@ class RemoteDocuments:
 
     async def refresh(self, urls: Iterable[str], gateway: Gateway) -> None:
         """Fetch all of them at once; a failure is kept and shown, never raised."""
-        import asyncio  # here, since most commands fetch nothing
+        import asyncio  # late, since most commands fetch nothing
 
         await asyncio.gather(*(self._fetch(url, gateway) for url in urls))
 
     async def _fetch(self, url: str, gateway: Gateway) -> None:
-        self._fetched.discard(url)
         import asyncio
 
+        self._fetched.discard(url)
         try:
             data = await gateway.fetch(url, limit=self._limit + 1, seconds=SECONDS)
             await asyncio.to_thread(self._copies.put, url, data)

@@ -23,9 +23,10 @@ from steward.model.request import ModelRequest, Part
 from steward.model.scriptfile import parse_script
 from steward.proposals import Proposal
 from steward.service import by_hand
+from steward.service.earlier import changes_in
 from steward.service.house import House
 from steward.service.manner import in_that_manner, other_tools
-from steward.service.recording import FILE, HEADER, digest, short_digest
+from steward.service.recording import CHANGE, FILE, HEADER, digest, short_digest
 from steward.service.talk import Talk
 from steward.service.tree import Piece, pieces_in, plant
 
@@ -76,13 +77,15 @@ async def replay(
     config_directory: Path | None = None,
     secret: str = "",
     above: Path | None = None,
+    earlier: Iterable[Proposal] = (),
 ) -> Replayed:
     """Ask in a throw-away copy what was asked in the exported session ``text``, with the recorded replies.
 
     The copy is made here, of the files that the recording holds or else of ``pieces``, and is gone at the end: where
     the person applied or undid a change, that is done in the copy, and nowhere else. ``settings``, ``home`` and
     ``config_directory`` are as for ``House``. ``secret`` is what marks the steward's envelopes in the workspace of the
-    session; without it the requests differ in it, and are compared without it. The copy is made in ``above``, a
+    session; without it the requests differ in it, and are compared without it. ``earlier`` are the changes that were
+    pending when the session began, where the recording does not hold them. The copy is made in ``above``, a
     directory that whoever gives it removes when the event loop has ended (a thread may outlive a replay that is
     interrupted), or else among the temporary files. Raises ``ConfigError`` for what is
     no export, and ``StorageError`` when the copy cannot be written.
@@ -110,6 +113,8 @@ async def replay(
             if secret:
                 house.secret = secret
             house.workspace.identity = str(header["identity"])
+            before = changes_in(CHANGE, text, house.workspace.identity) if own else tuple(earlier)
+            await asyncio.to_thread(_put_before, house, int(header.get("first_change", 1)), before)
             return await _Replay(house, header, entries, files).run()
         finally:
             house.close()
@@ -134,7 +139,11 @@ def parse_header(text: str) -> JsonObject:
         if not isinstance(shape.get(key, 1), int) or not 0 <= shape.get(key, 1) <= _MOST_NUMBER:
             raise ConfigError(f"This exported session has no proper number of {key.replace('_', ' ')}.")
     manner: object = shape.get("manner")
-    return shape | {"manner": manner if isinstance(manner, dict) else {}}
+    shape["manner"] = manner if isinstance(manner, dict) else {}
+    for key in ("pending", "lost"):
+        ids: object = shape.get(key)
+        shape[key] = [str(one) for one in cast(list[object], ids)] if isinstance(ids, list) else []
+    return shape
 
 
 class _Recorded(Gateway):
@@ -189,7 +198,6 @@ class _Replay:
         self._told: tuple[str, ...] = ()
 
     async def run(self) -> Replayed:
-        await asyncio.to_thread(self._reserve, int(self._header.get("first_change", 1)))
         if others := other_tools(self._header["manner"], self._talk.toolbox.specs):
             self._differ(f"the model is offered other tools than was recorded ({', '.join(others)})")
         while (entry := self._gateway.next) is not None and not self._differences:
@@ -317,10 +325,14 @@ class _Replay:
         at = self._gateway.position + 1
         self._differences.append(f"At reply {at} {what}.")
 
-    def _reserve(self, first: int) -> None:
-        """Use up the numbers of changes that were there before the session."""
-        for _ in range(first - 1):
-            self._house.changes.store.next_id()
+
+def _put_before(house: House, first: int, earlier: Iterable[Proposal]) -> None:
+    """Use up the numbers of changes that were there before the session, and put there what was pending of them."""
+    store, pending = house.changes.store, {proposal.id: proposal for proposal in earlier}
+    for _ in range(first - 1):
+        change = store.next_id()
+        if change in pending:
+            store.put(pending[change])
 
 
 def _called(message: Message) -> str:

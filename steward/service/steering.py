@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steward.errors import Conflict
+from steward.model.choices import GUIDE
 from steward.service.trust import Standing, TrustView
 
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ class Steering:
 
         ``Conflict`` when nobody is there who could: the offline guide is no language model.
         """
-        from steward.service.fitting import GUIDE  # here, since it brings the loop with it
-
         if self._talk.model == GUIDE:
             raise Conflict("The offline guide cannot study a repository; /model chooses a language model.")
         return await self.load_skill(INIT_SKILL), f"{INIT}\n{more}".strip()

@@ -28,6 +28,7 @@ from steward.service.conversations import Conversations
 from steward.service.manual import page
 from steward.service.model_settings import model_of
 from steward.service.models import Models
+from steward.service.prompting import Prompting
 from steward.service.revising import Revisions
 from steward.service.steering import Steering
 from steward.service.views import (
@@ -56,7 +57,7 @@ T = TypeVar("T")
 _log = logging.getLogger("steward.service")
 
 
-class Steward(Conversations, Models, Revisions, Steering):
+class Steward(Conversations, Models, Revisions, Steering, Prompting):
     """A workspace, its conversation and its changes, for one front end.
 
     Methods belong to one event loop and raise ``StewardError`` alone; what blocks runs in threads.
@@ -115,11 +116,6 @@ class Steward(Conversations, Models, Revisions, Steering):
         """Tokens of the model's window, when known."""
         return self._talk.window
 
-    @property
-    def context_tokens(self) -> int:
-        """Tokens the window holds now."""
-        return self._talk.context().total
-
     # Opening and closing
 
     def hold(self) -> str:
@@ -137,7 +133,10 @@ class Steward(Conversations, Models, Revisions, Steering):
     async def start(self) -> None:
         """Recover what a dead process left, start the worker, begin to watch. Does not wait for the worker."""
         self._loop = asyncio.get_running_loop()
-        await _blocking(lambda: self._talk)
+        talk = await _blocking(lambda: self._talk)
+        if self._house.stop_looking.is_set():
+            for notice in talk.take_notices():
+                self._tell(notice)
         self._house.database.waiting = lambda: self._from_thread(lambda: self._tell(Notice(WAITING)))
         for sentence in await _blocking(self._house.changes.recover):
             self._tell(Notice(sentence, "warning"))
@@ -214,11 +213,18 @@ class Steward(Conversations, Models, Revisions, Steering):
                 yield TurnEnded("interrupted", 0, Usage(), 0.0)
         finally:
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            self._turn = None
+            try:
+                await asyncio.gather(task, return_exceptions=True)
+            finally:
+                self._turn = None
+                self._tell_late()
 
     def interrupt(self) -> None:
-        """End the running turn; its generator gives ``TurnEnded("interrupted")``."""
+        """End the running turn, or before one the look for skills.
+
+        The turn's generator gives ``TurnEnded("interrupted")``.
+        """
+        self._house.stop_looking.set()
         if self._turn is not None:
             self._turn.cancel()
 
@@ -243,14 +249,17 @@ class Steward(Conversations, Models, Revisions, Steering):
                         case FocusMoved(path):
                             talk.focus = path
                             self._later(self._watch())
+                        case TurnEnded():
+                            self._put_late(queue)
                         case _:
                             pass
                     queue.put_nowait(event)
-                    if isinstance(event, ToolFinished):
+                    if isinstance(event, ToolFinished) and event.ok:
                         for made in self._take_made():
                             queue.put_nowait(made)
                             self._later(self._watch())
         except asyncio.CancelledError:
+            self._put_late(queue)
             queue.put_nowait(TurnEnded("interrupted", number, usage, time.monotonic() - began))
         except StewardError as error:
             queue.put_nowait(TurnEnded("failed", number, usage, time.monotonic() - began, str(error)))
@@ -266,6 +275,25 @@ class Steward(Conversations, Models, Revisions, Steering):
 
     def _note_made(self, proposal: Proposal) -> None:
         self._made.append(proposal)
+        self._from_thread(self._tell_late)
+
+    def _put_late(self, queue: asyncio.Queue[Event | None]) -> None:
+        for made in self._late():
+            queue.put_nowait(made)
+
+    def _tell_late(self) -> None:
+        if self._turn is None:
+            for made in self._late():
+                self._tell(made)
+                self._later(self._watch())
+
+    def _late(self) -> list[ProposalMade]:
+        """Patches that were stored though their call was broken off meanwhile; the model hears of them next."""
+        late = self._take_made()
+        self._brought += [
+            f"Your call that was broken off did propose {made.proposal.id}; it is pending." for made in late
+        ]
+        return late
 
     def _take_made(self) -> list[ProposalMade]:
         taken, self._made = self._made, []
@@ -316,6 +344,8 @@ class Steward(Conversations, Models, Revisions, Steering):
         try:
             return await _blocking(work)
         finally:
+            for sentence in self._house.changes.untold():
+                self._tell(Notice(sentence, "warning"))
             self._tell(ChangesMoved())
             self._later(self._watch())
 
@@ -347,32 +377,7 @@ class Steward(Conversations, Models, Revisions, Steering):
         self._index = PathIndex(self._house.workspace)
         await self.new_session()
 
-    # The prompt
-
-    @property
-    def paths_listed(self) -> bool:
-        """Whether the files were listed once; the first completion waits for that."""
-        return self._index.listed
-
-    async def complete_path(self, text: str, limit: int = 12) -> tuple[str, ...]:
-        """Paths of the workspace that fit what was typed, best first."""
-        return await _blocking(lambda: self._index.complete(text, limit))
-
-    async def history(self, limit: int = 500) -> tuple[str, ...]:
-        """What the person asked before, oldest first."""
-        return await _blocking(lambda: self._house.prompts.history(limit))
-
-    async def remember(self, prompt: str) -> None:
-        """Add to the history."""
-        await _blocking(lambda: self._house.prompts.remember(prompt))
-
-    async def draft(self) -> str:
-        """What was typed and not sent."""
-        return await _blocking(self._house.prompts.draft)
-
-    async def keep_draft(self, text: str) -> None:
-        """Keep what was typed and not sent."""
-        await _blocking(lambda: self._house.prompts.keep_draft(text))
+    # The manual
 
     def manual(self, topic: str | None = None) -> str:
         """A page of the manual as Markdown; ``NoSuchThing`` names the nearest topics."""
@@ -400,12 +405,13 @@ class Steward(Conversations, Models, Revisions, Steering):
             self._tell(await self._instructions_event())
         await self._watch()
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _later(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        return task
 
-    def _from_thread(self, call: Callable[[], None]) -> None:
+    def _from_thread(self, call: Callable[[], object]) -> None:
         if self._loop is not None and threading.current_thread() is not threading.main_thread():
             with suppress(RuntimeError):  # The loop is closed: nobody is left to be told.
                 self._loop.call_soon_threadsafe(call)

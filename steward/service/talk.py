@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from steward.prompts.briefing import Briefing
 from steward.proposals import Governing, Proposal
 from steward.proposals.draft import Draft, Pending
 from steward.service import by_hand
+from steward.service.as_told import as_told, cleaned, shown
 from steward.service.compaction import Asked
 from steward.service.fitting import Fitting
 from steward.service.history import missed
@@ -28,21 +29,20 @@ from steward.service.house import House
 from steward.service.manner import manner
 from steward.service.record import Record
 from steward.service.since import changed_since
-from steward.service.tool_call import as_told, cleaned, shown
+from steward.service.title import title_of
 from steward.service.trust import NOTE
 from steward.service.views import ContextView, Share, in_proportion
 from steward.skills import discover
 from steward.skills.allowed import named
+from steward.skills.discover import STOPPED
 from steward.storage import SessionRow
 from steward.tools import Tool, ToolBox, ToolResult
 from steward.tools.list_files import ListFilesTool
+from steward.tools.meant import meant
 from steward.tools.propose_patch import ProposePatchTool
 from steward.tools.read_file import ReadFileTool
 from steward.tools.search_files import SearchFilesTool
 from steward.tools.skill import SkillTool
-
-TITLE = 80
-"""Characters of a session's or change's title, taken from the question."""
 
 
 class Talk:
@@ -98,9 +98,11 @@ class Talk:
         )
         self.briefed = Briefed(self.briefing)
         places = house.skill_places()
+        house.stop_looking.clear()
+        house.told_of_skills.discard(STOPPED)
         self._notices: list[str] = list(house.notices)
         self.skill = SkillTool(
-            discover(places),
+            discover(places, stop=house.stop_looking.is_set),
             places,
             notice=self._notices.append,
             workspace=house.workspace,
@@ -108,7 +110,11 @@ class Talk:
             listing=str(session.state.get("skill", {}).get("listing", "")) if session is not None else "",
         )
         self._draft = self._new_draft("")
-        self.toolbox = ToolBox(self._tools(), partial(cleaned, house.workspace.policy))
+        self.toolbox = ToolBox(
+            self._tools(),
+            partial(cleaned, house.workspace.policy),
+            lambda path: meant(house.workspace, path),
+        )
         if session is not None:
             self._resume(session, upto)
 
@@ -126,7 +132,10 @@ class Talk:
         self, question: str, gateway: Gateway, bounds: Bounds, news: Callable[[], tuple[str, ...]]
     ) -> AsyncGenerator[Event]:
         """One turn, its messages stored as they come."""
-        opened = self._begin(question)
+        if not self.title:
+            self.title = title_of(question)
+        await asyncio.to_thread(self.record.begin, self.model, self.title)
+        opened = self._begin()
         self._draft = self._new_draft(question)
         self.skill.new_turn()
         self.fitting.new_turn()
@@ -216,7 +225,7 @@ class Talk:
         return {
             "briefing": self.briefing.dump(),
             "skill": self.skill.dump(),
-            "usage": _usage(self.usage),
+            "usage": asdict(self.usage),
             "told": self._told,
             "words": list(self.words),
             "summary": self.summary,
@@ -291,11 +300,8 @@ class Talk:
         self.briefing.reconcile(told)
         self.skill.settle(m.text for m in self.conversation.messages)
 
-    def _begin(self, question: str) -> tuple[Event, ...]:
-        """Make sure there is a session and a system message; gives what came of the documents it holds."""
-        if not self.title:
-            self.title = title_of(question)
-        self.record.begin(self.model, self.title)
+    def _begin(self) -> tuple[Event, ...]:
+        """Make sure there is a system message; gives what came of the documents it holds."""
         if self.conversation.messages:
             return ()
         self.conversation.append(self.opening())
@@ -421,18 +427,3 @@ class _Shelf:
         proposal = replace(proposal, notes=tuple(dict.fromkeys((*proposal.notes, *notes))))
         self._changes.put(proposal)
         self._made(proposal)
-
-
-def title_of(question: str) -> str:
-    """A question as a title: one line, not too long."""
-    words = " ".join(question.split())
-    return words if len(words) <= TITLE else words[: TITLE - 1] + "…"
-
-
-def _usage(usage: Usage) -> dict[str, int | float | None]:
-    return {
-        "prompt": usage.prompt,
-        "completion": usage.completion,
-        "cached": usage.cached,
-        "cost": usage.cost,
-    }

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from dataclasses import replace
+from collections.abc import Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from steward.errors import PathRefused
 from steward.prompts.briefing import Briefing
+from steward.service.as_told import as_told, cleaned, shown
 from steward.tools import Tool, ToolBox, ToolResult
-from steward.tools.redact import redacted, redacts
-from steward.workspace import RepoPath
+from steward.tools.meant import meant
 
 if TYPE_CHECKING:
-    from steward.agents_md import Document
     from steward.service.house import House
-    from steward.workspace import Policy, Workspace
+    from steward.workspace import Workspace
 
 T = TypeVar("T")
 
@@ -40,37 +37,8 @@ def run_alone(house: House, name: str, arguments: str) -> ToolResult | None:
         clean=partial(shown, house.workspace.policy),
     )
     briefing.opening(".")
-    toolbox = ToolBox((tool,), partial(cleaned, house.workspace.policy))
+    toolbox = ToolBox((tool,), partial(cleaned, house.workspace.policy), partial(meant, house.workspace))
     return as_told(_finished(toolbox.run(name, arguments)), briefing, partial(_announced, house))
-
-
-def as_told(
-    result: ToolResult, briefing: Briefing, announce: Callable[[str], str], head: str = ""
-) -> ToolResult:
-    """A result as a model is told of it: after ``head`` and what it must know of the paths that were touched."""
-    touched = [path.text for path in result.touched]
-    head += briefing.touch(*touched).text if touched else ""
-    head += "".join(map(announce, touched))
-    return replace(result, text=head + briefing.guard(result.text))
-
-
-def cleaned(policy: Policy, result: ToolResult) -> ToolResult:
-    """A result without keys: hints, diffs and skills quote files too."""
-    open_to_all = bool(result.touched) and not any(redacts(policy, path) for path in result.touched)
-    if not policy.redact or open_to_all:
-        return result
-    return replace(result, text=redacted(result.text), summary=redacted(result.summary))
-
-
-def shown(policy: Policy, document: Document) -> str:
-    """The text of an instruction document without keys, by the same settings as other files."""
-    if not policy.redact:
-        return document.text
-    try:
-        open_to_all = not redacts(policy, RepoPath.parse(document.path))
-    except PathRefused:
-        open_to_all = False
-    return document.text if open_to_all else redacted(document.text)
 
 
 def _announced(house: House, path: str) -> str:

@@ -110,8 +110,9 @@ class History:
             )
         if self.contradicted:
             found.append(
-                f"The audit log and what is stored disagree on {', '.join(self.contradicted)}: one of them was altered "
-                "from outside."
+                f"The audit log and what is stored disagree on {', '.join(self.contradicted[:5])}"
+                f"{f' and {len(self.contradicted) - 5} more' if len(self.contradicted) > 5 else ''}: "
+                "one of them was altered from outside."
             )
         return tuple(found)
 

@@ -1,4 +1,4 @@
-"""SQLite under the state directory: changes, sessions, the audit log, prompt history. All SQL is in this room."""
+"""SQLite under the state directory: changes, sessions, trust, the audit log, prompts. All SQL is in this room."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
 from typing import Any, Literal, cast
 
 from steward.conversation import clean
@@ -118,27 +117,24 @@ class ChangeStore:
             if row is not None and row["stamp"] == proposal.stamp:
                 cursor.executemany("INSERT OR IGNORE INTO change_sums VALUES (?, ?, ?, ?, ?, ?)", sums)
 
-    def move(
-        self, change: str, to: Status, *, reason: str = "", allowed: Iterable[Status] = ("pending",)
-    ) -> Proposal:
-        """Set the status and say so in the audit log; ``WrongStatus`` unless it is one of ``allowed`` now."""
+    def discard(self, change: str, reason: str = "") -> Proposal:
+        """Set a pending change aside. Raises ``WrongStatus`` when it is decided on already."""
         with self._database.write() as cursor:
             row = cursor.execute(
                 "SELECT * FROM changes WHERE id = ? AND status != 'reserved'", (change,)
             ).fetchone()
             if row is None:
                 raise NoSuchThing("change", change)
-            if row["status"] not in tuple(allowed):
-                raise WrongStatus(change, str(row["status"]), to)
+            if row["status"] != "pending":
+                raise WrongStatus(change, str(row["status"]), "discarded")
             cursor.execute(
-                "UPDATE changes SET status = ?, reason = ?, updated = ? WHERE id = ?",
-                (to, clean(reason), now(), change),
+                "UPDATE changes SET status = 'discarded', reason = ?, updated = ? WHERE id = ?",
+                (clean(reason), now(), change),
             )
-            if to != "pending":
-                forget(cursor, change)
+            forget(cursor, change)
             row = cursor.execute("SELECT * FROM changes WHERE id = ?", (change,)).fetchone()
             proposal = _proposal(cursor, row)
-            self._record(cursor, _KINDS[to], proposal)
+            self._record(cursor, "discarded", proposal)
             return proposal
 
     def shown(self, proposal: Proposal) -> None:
@@ -211,14 +207,6 @@ class ChangeStore:
         with self._database.read() as cursor:
             rows = cursor.execute(f"SELECT * FROM changes WHERE {condition} ORDER BY number").fetchall()
             return tuple(_proposal(cursor, row) for row in rows)
-
-
-_KINDS: dict[Status, AuditKind] = {
-    "pending": "proposed",
-    "applied": "applied",
-    "discarded": "discarded",
-    "undone": "undone",
-}
 
 
 def _write(cursor: sqlite3.Cursor, proposal: Proposal) -> None:
@@ -311,13 +299,12 @@ def _proposal(cursor: sqlite3.Cursor, row: sqlite3.Row, *, whole: bool = True) -
         instructions=tuple(Governing(g["file"], g["path"], g["sha256"]) for g in governing),
         session=row["session"],
         model=row["model"],
-        notes=tuple(parsed(row["notes"])),
+        notes=parsed(row["notes"], tuple),
         reason=row["reason"],
     )
 
 
 def _file(row: sqlite3.Row) -> FileChange:
-    edits = cast(list[list[Any]], parsed(row["edits"]))
     return FileChange(
         path=row["path"],
         action=row["action"],
@@ -326,9 +313,13 @@ def _file(row: sqlite3.Row) -> FileChange:
         base_mode=row["base_mode"],
         result_mode=row["result_mode"],
         old_path=row["old_path"],
-        edits=tuple(Edit(str(old), str(new)) for old, new in edits),
+        edits=parsed(row["edits"], _edits),
         remains=None if row["pruned"] is None else _remains(row),
     )
+
+
+def _edits(pairs: list[list[Any]]) -> tuple[Edit, ...]:
+    return tuple(Edit(str(old), str(new)) for old, new in pairs)
 
 
 def _remains(row: sqlite3.Row) -> Remains:

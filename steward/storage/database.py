@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from steward.errors import StorageError
 from steward.storage.schema import MIGRATIONS
@@ -32,6 +32,8 @@ WORTH_GIVING_BACK = 1024 * 1024
 """Bytes of free pages from which on the file is made smaller."""
 _INCREMENTAL = 2
 
+T = TypeVar("T")
+
 _UNWRITABLE = "The steward's database cannot be written; set STEWARD_STATE_DIR to a directory that can."
 _WAY_OUT = "move steward.db in the state directory away to start afresh, the repository is not touched."
 _DAMAGED = f"The steward's database is damaged; {_WAY_OUT}"
@@ -44,8 +46,8 @@ class Database:
     full, read-only, newer than this program or damaged; nothing is overwritten then.
     """
 
-    def __init__(self, directory: Path, name: str = "steward.db") -> None:
-        self.file = directory / name
+    def __init__(self, directory: Path) -> None:
+        self.file = directory / "steward.db"
         self.waiting: Callable[[], None] | None = None
         """Called, in the thread that writes, when another process has been waited for some time."""
         self._lock = threading.RLock()
@@ -193,11 +195,11 @@ class Database:
             self._connection.close()
 
 
-def parsed(text: str) -> Any:
-    """A JSON text that was stored. Raises ``StorageError`` when it is none any more."""
+def parsed(text: str, into: Callable[[Any], T]) -> T:
+    """What ``into`` makes of a JSON text that was stored. Raises ``StorageError`` when it is no such text any more."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return into(json.loads(text))
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise StorageError(_DAMAGED) from None
 
 

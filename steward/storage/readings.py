@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
-from typing import cast
 
 from steward.conversation import JsonObject
 from steward.proposals import FileChange
-from steward.storage.database import Database
+from steward.storage.database import Database, parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +45,7 @@ class ReadingStore:
             files = cursor.execute(
                 "SELECT * FROM read_files WHERE change = ? ORDER BY position", (change,)
             ).fetchall()
-        return StoredReading(
-            row["stamp"], cast(JsonObject, json.loads(row["body"])), tuple(_file(file) for file in files)
-        )
+        return StoredReading(row["stamp"], parsed(row["body"], dict), tuple(_file(file) for file in files))
 
 
 def put_aside(cursor: sqlite3.Cursor, change: str, stamp: str) -> None:

@@ -7,13 +7,12 @@ import secrets
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from steward.conversation import JsonObject, Message, clean, from_json, to_json
 from steward.errors import Conflict, NoSuchThing, NothingYet, UsageError
 from steward.storage.clock import days_ago, now
 from steward.storage.database import Database, parsed
-from steward.storage.finding import found_in
+from steward.storage.words import found_in
 
 NAMED = 3
 """How many sessions a sentence names at most."""
@@ -62,6 +61,16 @@ class SessionStore:
                 (session, at, at, model, clean(title), parent),
             )
         return session
+
+    def keep(self, session: str, model: str, *, title: str = "", parent: str = "") -> None:
+        """Make an empty session that somebody holds anew where it has expired; does nothing where it is there."""
+        with self._database.write() as cursor:
+            at = now()
+            cursor.execute(
+                "INSERT OR IGNORE INTO sessions (id, created, updated, model, title, parent) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (session, at, at, model, clean(title), parent),
+            )
 
     def append(
         self, session: str, position: int, messages: Sequence[Message], *, begins: int | None = None
@@ -144,7 +153,7 @@ class SessionStore:
                 "ORDER BY position",
                 (session, everything),
             ).fetchall()
-        return tuple(from_json(cast(JsonObject, parsed(row["body"]))) for row in rows)
+        return tuple(parsed(row["body"], from_json) for row in rows)
 
     def get(self, session: str) -> SessionRow:
         """The session of that id; ``NoSuchThing`` when there is none."""
@@ -204,7 +213,7 @@ class SessionStore:
                     (row.id,),
                 )
                 for stored in bodies:
-                    text = str(parsed(stored["body"])["text"])
+                    text = parsed(stored["body"], from_json).text
                     if (place := found_in(text, wanted)) is not None:
                         found.append((row, place))
                         break
@@ -227,7 +236,7 @@ def _row(row: sqlite3.Row) -> SessionRow:
         row["updated"],
         row["model"],
         row["focus"],
-        cast(JsonObject, parsed(row["state"])),
+        parsed(row["state"], dict),
         row["size"],
         row["begins"],
         row["parent"],

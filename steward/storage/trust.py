@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steward.storage.clock import now
-from steward.storage.database import Database
+from steward.storage.database import Database, parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class TrustStore:
         """The texts of that very place that the person went on without; ``None`` when they never did."""
         with self._database.read() as cursor:
             row = cursor.execute("SELECT value FROM facts WHERE name = 'trust-declined'").fetchone()
-        shape: dict[str, Any] = json.loads(row["value"]) if row is not None else {}
+        shape: dict[str, Any] = parsed(row["value"], dict) if row is not None else {}
         if (shape.get("path"), shape.get("inode")) != (place.path, place.inode):
             return None
         return dict(shape["digests"])

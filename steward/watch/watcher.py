@@ -6,6 +6,7 @@ import errno
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent, FileSystemEventHandler
     from watchdog.observers.api import BaseObserver, ObservedWatch
+
+    Watches = dict[Path, tuple[ObservedWatch, tuple[int, int]]]
+    """By directory, with device and inode: one that was made again is another one."""
 
 QUIET_SECONDS = 0.05
 """A burst is over when nothing has come for so long."""
@@ -43,8 +47,8 @@ class Watcher:
         self._limited = limited
         self._wanted: frozenset[Path] = frozenset()
         self._observer: BaseObserver | None = None
-        self._watches: dict[Path, tuple[ObservedWatch, tuple[int, int]]] = {}
-        """What is watched, with device and inode: a directory that was made again is another one."""
+        self._watches: Watches = {}
+        """What is watched. Other threads read it, so it is never changed, only replaced."""
         self._gone: set[Path] = set()
         """Directories that went away since they were last arranged: one that is made again may get the same inode."""
         self._arranging = threading.Lock()
@@ -92,29 +96,30 @@ class Watcher:
                     "Watching files has stopped working; changes are noticed when they are looked at."
                 )
                 return
-            with self._news:
-                gone, self._gone = self._gone, set[Path]()
-            for directory, (watch, identity) in list(self._watches.items()):
-                if directory not in needed or directory in gone or _identity(directory) != identity:
-                    del self._watches[directory]
-                    _unscheduled(observer, watch)
-            refused: dict[str, int] = {}
-            for directory in needed - self._watches.keys():
+            watches = self._kept(observer, needed)
+            refused: Counter[str] = Counter()
+            for directory in needed - watches.keys():
                 try:
-                    self._watches[directory] = (
-                        _scheduled(observer, directory, self._event),
-                        _identity(directory),
-                    )
+                    watches[directory] = (_scheduled(observer, directory, self._event), _identity(directory))
+                except (FileNotFoundError, NotADirectoryError):
+                    continue
                 except OSError as error:
-                    if error.errno not in (errno.ENOENT, errno.ENOTDIR):
-                        why = (
-                            "the system's limit is reached"
-                            if error.errno in _LIMITS
-                            else os.strerror(error.errno or 0)
-                        )
-                        refused[why] = refused.get(why, 0) + 1
+                    refused[_reason(error)] += 1
+            self._watches = watches
         for why, count in refused.items():
             self._say(why, f"{count} of {len(needed)} directories cannot be watched ({why.lower()}); {_ELSE}")
+
+    def _kept(self, observer: BaseObserver, needed: set[Path]) -> Watches:
+        """The watches that are still needed and still on what stands there; the others are given up."""
+        with self._news:
+            gone, self._gone = self._gone, set[Path]()
+        kept: Watches = {}
+        for directory, (watch, identity) in self._watches.items():
+            if directory in needed and directory not in gone and _identity(directory) == identity:
+                kept[directory] = (watch, identity)
+            else:
+                _unscheduled(observer, watch)
+        return kept
 
     def _started(self) -> BaseObserver | None:
         if self._observer is None:
@@ -140,7 +145,7 @@ class Watcher:
     def _give_up(self, sentence: str) -> None:
         self._broken = True
         observer, self._observer = self._observer, None
-        self._watches.clear()
+        self._watches = {}
         if observer is not None:
             threading.Thread(target=observer.stop, daemon=True).start()
         self._say("broken", sentence)
@@ -200,6 +205,10 @@ def _identity(directory: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return (found.st_dev, found.st_ino)
+
+
+def _reason(error: OSError) -> str:
+    return "the system's limit is reached" if error.errno in _LIMITS else os.strerror(error.errno or 0)
 
 
 def _alive(observer: BaseObserver) -> bool:

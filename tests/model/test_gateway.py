@@ -201,21 +201,24 @@ async def test_a_model_without_a_provider_or_without_a_key_says_what_to_do(gatew
 
 
 async def test_hosts_are_named_as_they_will_be_reached(gateway: Gateway, server: FaultServer) -> None:
-    assert await gateway.host("openai/gpt-4o") == "api.openai.com"
-    assert await gateway.host("anthropic/claude-sonnet-4-5") == "api.anthropic.com"
-    assert (
-        await gateway.host("openai/x", {"api_base": "https://user:pw@llm.example:8443/v1"})
-        == "llm.example:8443"
-    )
-    assert await gateway.host("ollama/qwen3") == f"127.0.0.1:{server.port} (this machine)"
-    assert await gateway.host("offline/guide") == "this machine"
+    async def host(model: str, **options: str) -> str:
+        return (await gateway.about(model, dict(options))).host
+
+    assert await host("openai/gpt-4o") == "api.openai.com"
+    assert await host("anthropic/claude-sonnet-4-5") == "api.anthropic.com"
+    assert await host("openai/x", api_base="https://user:pw@llm.example:8443/v1") == "llm.example:8443"
+    assert await host("ollama/qwen3") == f"127.0.0.1:{server.port} (this machine)"
+    assert await host("offline/guide") == "this machine"
 
 
-async def test_windows_are_known_or_unknown_and_never_guessed(gateway: Gateway) -> None:
-    assert await gateway.window("gpt-4o") == 128_000
-    assert await gateway.window("openai/nobody-knows") is None
-    assert await gateway.window("script/x") is None
-    assert await gateway.window("offline/guide") is None
+@pytest.mark.parametrize(
+    ("model", "window"),
+    [("gpt-4o", 128_000), ("openai/nobody-knows", None), ("script/x", None), ("offline/guide", None)],
+)
+async def test_windows_are_known_or_unknown_and_never_guessed(
+    gateway: Gateway, model: str, window: int | None
+) -> None:
+    assert (await gateway.about(model)).window == window
 
 
 # Cancelling
@@ -330,7 +333,7 @@ async def test_a_worker_that_died_between_two_calls_is_started_again_and_that_is
     async with asyncio.timeout(60):
         while gateway.pid is not None:
             await asyncio.sleep(0.01)
-    assert await gateway.window("gpt-4o") == 128_000
+    assert (await gateway.about("gpt-4o")).window == 128_000
     assert gateway.pid not in {None, worker}
     parts = await parts_of(gateway, request("offline/guide"))
     assert [type(part) for part in parts].count(WorkerNotice) == 1
@@ -347,7 +350,7 @@ async def test_a_worker_that_cannot_start_is_an_error_and_never_a_hang(
         await parts_of(gateway, request("offline/guide"))
     assert error.value.kind == "worker-died"
     with pytest.raises(ModelError):
-        await gateway.window("gpt-4o")
+        await gateway.about("gpt-4o")
     monkeypatch.setattr("steward.model.process.command", lambda: [str(tmp_path / "missing")])
     with pytest.raises(ModelError) as error:
         await parts_of(gateway, request("offline/guide"))
@@ -471,16 +474,16 @@ LOUD = textwrap.dedent(
 
     FORGED = json.dumps({"id": "1", "type": "answer", "value": 666})
 
-    async def window(operation, say):
+    async def fetch(operation, say):
         print(FORGED, flush=True)
         os.system(f"echo '{FORGED}'")
         os.write(1, FORGED.encode() + b"\\n")
         assert sys.stdin.read() == ""
-        say({"type": "answer", "value": 5})
+        say({"type": "answer", "value": "5"})
 
     def load():
         print("a banner", flush=True)
-        return {"window": window}, "0"
+        return {"fetch": fetch}, "0"
 
     serve._load = load
     serve.main()
@@ -494,7 +497,7 @@ async def test_nothing_that_is_printed_in_the_worker_reaches_the_protocol(
     monkeypatch.setattr("steward.model.process.command", lambda: [sys.executable, "-c", LOUD, str(ROOT)])
     # A confined worker could not even start the program that prints.
     gateway = Gateway(confine=False)
-    assert await gateway.window("any") == 5
+    assert await gateway.fetch("any") == b"5"
     async with asyncio.timeout(60):
         while gateway.diagnostics().count("666") < 3:
             await asyncio.sleep(0.01)
@@ -514,6 +517,46 @@ async def test_what_is_kept_of_the_noise_is_bounded(monkeypatch: pytest.MonkeyPa
         while not gateway.diagnostics().endswith("the end"):
             await asyncio.sleep(0.01)
     assert len(gateway.diagnostics()) < 200_000
+    await gateway.close()
+
+
+async def test_a_worker_that_ends_at_once_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steward.model.process.command", lambda: [sys.executable, "-c", "pass"])
+    gateway = Gateway({})
+    for ask in (gateway.ready, gateway.models):
+        with pytest.raises(ModelError, match="ended unexpectedly while it was starting"):
+            await ask()
+    await gateway.close()
+
+
+SLOW = textwrap.dedent(
+    """
+    import json, pathlib, sys, time
+    while not pathlib.Path(sys.argv[1]).exists():
+        time.sleep(0.01)
+    print('{"type": "ready"}', flush=True)
+    for line in sys.stdin:
+        print(json.dumps({"id": json.loads(line)["id"], "type": "answer", "value": []}), flush=True)
+    """
+)
+
+
+async def test_a_worker_that_is_asked_while_it_starts_is_not_replaced_before_it_has_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    monkeypatch.setattr("steward.model.process.command", lambda: [sys.executable, "-c", SLOW, str(gate)])
+    gateway = Gateway({})
+    asking = asyncio.create_task(gateway.models())
+    async with asyncio.timeout(60):
+        while gateway.pid is None:
+            await asyncio.sleep(0.01)
+        before = gateway.pid
+        gateway.hold_to([443])
+        await gateway.start()
+        gate.touch()
+        assert await asking == () and gateway.pid == before
+        assert await gateway.models() == () and gateway.pid != before
     await gateway.close()
 
 

@@ -157,6 +157,7 @@ def test_plain_words_are_understood(text: str, wish: object) -> None:
 @pytest.mark.parametrize(
     ("text", "terms", "paths", "mentions"),
     [
+        ("Where is tax worked out?", ["tax"], (), False),
         ("where is the retry logic?", ["retry"], (), False),
         ("what does workspace do", ["workspace"], (), False),
         ("which files mention AGENTS.md", ["AGENTS.md"], (), True),

@@ -143,6 +143,8 @@ def test_numbers_that_came_as_text_take_the_type_of_the_schema() -> None:
         "regex": True,
     }
     assert json.loads(typed('{"startLine": "seven"}', schema)) == {"startLine": "seven"}
+    deep = json.dumps({"startLine": "[" * 100_000})
+    assert typed(deep, schema) == deep
     assert typed('{ "path": "x" }', schema) == '{ "path": "x" }'
 
 

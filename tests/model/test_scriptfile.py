@@ -66,3 +66,9 @@ def test_files_that_cannot_be_read_are_told_without_their_folders(tmp_path: Path
 )
 def test_the_scripts_that_ship_are_right(path: Path) -> None:
     assert read_script(path).entries
+
+
+def test_a_script_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steward.model.scriptfile.MAX_BYTES", 1_000)
+    with pytest.raises(ConfigError, match="zero is larger than 1000 bytes"):
+        read_script(Path("/dev/zero"))

@@ -95,7 +95,7 @@ def test_the_screen_is_held_and_what_the_person_starts_by_hand_is_not(
         screen.press("a")
         screen.wait_for("Write change-001")
         screen.settle_for(0.7)
-        screen.press("y")
+        screen.press("Y")
         screen.wait_for("change-001 applied")
         assert (steward.directory / "code.py").read_text() == "x = 42\nz = 1\n"
         assert (steward.directory / "deep/new.py").read_text() == "y\n"

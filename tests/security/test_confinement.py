@@ -135,7 +135,7 @@ async def test_the_real_worker_is_confined_and_says_to_what(ports: list[int] | N
         await gateway.ready()
         assert gateway.confined == ("files" if ports is None else "files and ports 443, 8080")
         assert _threads_unconfined(gateway.pid or 0) == 0
-        assert await gateway.window("openai/gpt-4o") is not None
+        assert (await gateway.about("openai/gpt-4o")).window is not None
         assert await gateway.models()
     finally:
         await gateway.close()

@@ -58,6 +58,7 @@ DECIDES = {
     "accept_trust": STEERING,
     "decline_trust": STEERING,
     "forget_trust": STEERING,
+    "examine": {"steward.tui.exam", "steward.cli.plain_exam"},
     "load_by_hand": {"steward.service.talk"},
     "load_skill": {"steward.service.steering", REPLAY, *STEERING},
 }
@@ -187,7 +188,7 @@ def test_no_setting_applies_or_approves() -> None:
 OUTSIDE = {"steward.confine.outside", "steward.confine.helper"}
 STARTS_THE_WORKER = {"steward.model.process", "steward.model.gateway"}
 BY_HAND = {
-    "program": {"steward.tui.shell"},
+    "program": {"steward.tui.shell", "steward.service.examining"},
     "on_terminal": {"steward.tui.review.editor"},
     "new_file": {"steward.tui.carrying", "steward.cli.plain"},
 }

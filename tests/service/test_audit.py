@@ -112,6 +112,8 @@ def test_what_is_only_looked_at_after_its_end_is_not_logged_as_shown(lived: Room
         ("DELETE FROM audit WHERE number = 2", 3),
         ("DELETE FROM audit WHERE number = 1", 2),
         ("UPDATE audit SET digest = 'f' WHERE number = 5", 5),
+        ("UPDATE audit SET detail = '[' WHERE number = 4", 4),
+        ("UPDATE audit SET detail = '[5]' WHERE number = 4", 4),
     ],
 )
 def test_an_altered_line_breaks_the_chain(lived: Rooms, statement: str, line: int) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from steward.errors import Conflict, NeedsPerson, NoSuchThing, StaleProposal, StampMismatch, WrongStatus
 from steward.events import ChangesMoved
+from steward.proposals import FileChange, Proposal, overlaps
 from steward.service import Steward
+from steward.service.changes import others, touching
 from tests.support import asked, call, patch, plant, steward_in
 
 READ = {"calls": [call("readFile", path="src/app.py"), call("readFile", path="web/page.js")]}
@@ -205,3 +207,25 @@ async def test_a_pending_file_that_changes_on_disk_is_told_by_itself(tmp_path: P
             waiting = asyncio.ensure_future(anext(events))
     assert [stale.path for stale in views[0].stale] == ["web/page.js"]
     await steward.close()
+
+
+def test_changes_that_share_a_path_are_found_however_many_wait() -> None:
+    """Each change is compared with those that touch its own paths, never with all."""
+    looked: list[str] = []
+
+    class Counting(dict[str, list[str]]):
+        def get(self, key: str, default: Any = None) -> Any:
+            looked.append(key)
+            return super().get(key, default)
+
+    def change(number: int, *paths: str, old: str | None = None) -> Proposal:
+        files = tuple(FileChange(path, "modify", b"1", b"2", 0, 0, old) for path in paths)
+        return Proposal(f"change-{number:03d}", "t", "", files, "w")
+
+    pending = [change(number, f"f{number}", f"g{number % 7}") for number in range(1, 40)]
+    pending += [change(999, "f1"), change(1000, "moved", old="f2")]
+    among = touching(pending)
+    for one in pending:
+        wanted = [two.id for two in pending if two.id != one.id and overlaps(one, two)]
+        assert others(one, among) == wanted
+    assert others(pending[-2], Counting(among)) == ["change-001"] and looked == ["f1"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +16,10 @@ from steward.config import Settings
 from steward.config.settings import Context
 from steward.conversation import JsonObject, ToolAnswer, User
 from steward.errors import Conflict, ModelError, NoSuchThing, UsageError
-from steward.events import Notice
+from steward.events import Notice, Retrying
+from steward.model.request import ModelRequest, Part, RetryNotice
 from steward.prompts import note_tag
-from steward.service import Steward
+from steward.service import House, Steward
 from tests.loop.test_turn import valid
 from tests.support import TREE, ScriptedGateway, asked, call, only, patch, plant, steward_in
 
@@ -111,7 +115,7 @@ async def test_room_that_was_made_is_not_made_again_at_once(tmp_path: Path) -> N
     steward, _ = await opened(tmp_path, [*replies, {"text": "B."}], window=20_000)
     for question in ("one", "two", "three"):
         await asked(steward, question)
-    assert steward.summary and steward.context_tokens > 0.8 * 20_000
+    assert steward.summary and steward.context().total > 0.8 * 20_000
     events = await asked(steward, "four")
     assert events[-1].reason == "answered" and not said(events)
     await steward.close()
@@ -234,6 +238,33 @@ async def test_when_the_summary_fails_nothing_is_lost(tmp_path: Path, failure: J
     assert events[-1].reason == "answered"
     assert any("could not be summarised, so all of it stays" in text for text in said(events))
     assert whole(gateway).count("every side") == 1200
+    await steward.close()
+
+
+class Busy(ScriptedGateway):
+    """Is asked again before each reply."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Part]:
+        yield RetryNotice(1, 2.0, "Busy.")
+        async with aclosing(super().stream(request)) as parts:
+            async for part in parts:
+                yield part
+
+
+async def test_a_model_that_is_asked_again_for_a_summary_is_told(tmp_path: Path) -> None:
+    gateway = Busy([{"text": long("A", 300)}, {"text": "The summary."}, {"text": "B."}, {"text": "Another."}])
+    house = House(plant(tmp_path / "repository"), Settings(), state=tmp_path / "state")
+    steward = Steward(house, model="script/here", watch=False, gateway=gateway)
+    await asked(steward, "one")
+    talk = steward._talk  # pyright: ignore[reportPrivateUsage]
+    talk.window = 100
+    events = await asked(steward, "two")
+    assert [event.seconds for event in only(events, Retrying)] == [2.0, 2.0]
+    assert any("compacted by itself" in text for text in said(events))
+    async with aclosing(steward.listen()) as heard:
+        asking = asyncio.create_task(steward.propose_summary())
+        assert await anext(heard) == Retrying(1, 2.0, "Busy.")
+        assert await asking == "Another."
     await steward.close()
 
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from steward.service import completion
@@ -68,6 +68,44 @@ def test_the_paths_that_fit_best_come_first(root: Path, text: str, first: list[s
         assert found == ()
 
 
+TREE = [
+    "lib/main.py",
+    "textual/_compat.py",
+    "textual/acp.py",
+    "textual/_dispatch_key.py",
+    "textual/_keyboard_protocol.py",
+    "textual/app.py",
+    "textual/await_complete.py",
+    "textual/demo/demo_app.py",
+    "textual/widgets/_input.py",
+    "textual/widgets/_masked_input.py",
+    "textual/widgets/input.py",
+    "typed/extra/apps.py",
+    "zoo/main/lib.py",
+    "zoo/plain/libmap.py",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("txtapp", ["textual/app.py", "typed/extra/apps.py", "textual/demo/demo_app.py"]),
+        ("textapp", ["textual/app.py", "textual/demo/demo_app.py"]),
+        ("app textual", ["textual/app.py", "textual/demo/demo_app.py"]),
+        ("wdgtinput", ["textual/widgets/input.py", "textual/widgets/_input.py"]),
+        ("lib main", ["lib/main.py", "zoo/main/lib.py"]),
+        ("main lib", ["lib/main.py", "zoo/main/lib.py"]),
+        ("map lib", ["zoo/plain/libmap.py"]),
+        ("txxt/app", ["textual/app.py", "textual/acp.py"]),
+    ],
+)
+def test_a_piece_in_one_and_at_the_beginning_of_a_word_comes_before_letters_far_apart(
+    text: str, first: list[str]
+) -> None:
+    found = completion._Listing(TREE).matches(text, 12)  # pyright: ignore[reportPrivateUsage]
+    assert list(dict.fromkeys(found))[: len(first)] == first
+
+
 def test_a_limit_is_kept_and_no_path_comes_twice(root: Path) -> None:
     assert len(complete(root, "", 3)) == 3
     assert len(complete(root, "a", 2)) == 2
@@ -87,6 +125,7 @@ texts = st.text("abAB/._ \nß", min_size=1, max_size=6)
 
 
 @settings(max_examples=60, deadline=None)
+@example(files=[], wanted=" ")
 @given(files=st.lists(texts, max_size=12, unique=True), wanted=texts)
 def test_whatever_holds_the_text_is_offered_before_what_does_not(files: list[str], wanted: str) -> None:
     found = list(completion._Listing(files).matches(wanted.casefold(), 100))  # pyright: ignore[reportPrivateUsage]

@@ -85,6 +85,19 @@ def test_every_folder_of_the_persons_skills_is_read(place: Path) -> None:
     assert len(starts) == 4 and set(starts) <= set(grants_of(house))
 
 
+def test_a_skill_that_is_linked_into_a_folder_of_the_persons_is_read_and_nothing_around_it(
+    place: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept/notes"
+    plant(kept, {"SKILL.md": "---\nname: notes\ndescription: Notes.\n---\n"})
+    folder = place / "home/.claude/skills"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "notes").symlink_to(kept)
+    (folder / "all").symlink_to(tmp_path / "kept")
+    grants = grants_of(house_in(place))
+    assert grants[kept.resolve()] == READ and kept.parent.resolve() not in grants
+
+
 def test_a_workspace_within_a_repository_reads_it_and_no_home_that_is_a_repository(place: Path) -> None:
     inner = place / "repository/packages/one"
     inner.mkdir(parents=True)

@@ -196,7 +196,7 @@ async def test_what_was_learned_of_the_model_before_is_not_kept_for_the_next(pla
 
     gateway.about = nothing
     await steward.choose_model("openai/b")
-    assert steward.model_facts == ModelFacts("")
+    assert steward.model_host == ""
     assert not any("takes no tools" in text for text in await said(steward))
     await steward.close()
 
@@ -244,6 +244,23 @@ async def test_a_server_on_this_machine_is_given_four_times_the_turn(place: Path
     gateway.replies = [{"text": "Half", "hang": True}]
     events = await asked(steward, "Hello")
     assert "0.4 seconds" in events[-1].error
+    await steward.close()
+
+
+async def test_the_window_of_another_model_is_forgotten_with_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steward, gateway = steward_at(place)
+    gateway.facts = ModelFacts("api.example", window=1000)
+    await steward.choose_model("openai/known")
+    assert steward.window == 1000
+
+    async def gone(model: str, options: dict[str, Any] | None = None) -> ModelFacts:
+        raise ModelError("worker-died", "The worker is gone.")
+
+    monkeypatch.setattr(gateway, "about", gone)
+    await steward.choose_model("openai/other")
+    assert steward.window is None
     await steward.close()
 
 

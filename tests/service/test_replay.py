@@ -19,7 +19,8 @@ from steward.model.request import ModelRequest, Part
 from steward.model.scriptfile import parse_script
 from steward.service import House, Steward
 from steward.service.beginning import beginning
-from steward.service.recording import FILE, HEADER, exported
+from steward.service.earlier import earlier
+from steward.service.recording import CHANGE, FILE, HEADER, exported
 from steward.service.replay import Replayed, parse_header, replay
 from steward.service.tree import Piece
 from tests.support import TREE, ScriptedGateway, asked, call, patch, plant, steward_in
@@ -218,6 +219,93 @@ async def asked_of(steward: Steward, gateway: ScriptedGateway, replies: list[Any
     gateway.replies = replies
     for question in questions or ("Hello",):
         await asked(steward, question)
+
+
+AMENDED = [
+    READ,
+    {"calls": [patch("src/app.py", "return 42", "return 9")]},
+    {"calls": [patch("src/app.py", "42", "44", change="change-001")]},
+    {"text": "Amended."},
+]
+"""The first patch is refused and says where its text is; the second amends what was there before."""
+
+
+@pytest.fixture
+async def amended(place: Place) -> AsyncIterator[tuple[Steward, ScriptedGateway]]:
+    """A session in which a change from before it is amended, applied, and looked at."""
+    steward, gateway = place.steward([READ, PATCH, {"text": "Proposed."}])
+    await asked(steward, "Before")
+    gateway.requests.clear()
+    await steward.new_session()
+    await asked_of(steward, gateway, AMENDED[:], "Now")
+    review = await steward.review("change-001")
+    assert review.proposal.files[0].result == b"def answer():\n    return 44\n"
+    await steward.apply_change("change-001", review.proposal.stamp)
+    await asked_of(steward, gateway, [READ, {"text": "44."}], "So?")
+    assert "return 44" in gateway.requests[-1].messages
+    yield steward, gateway
+    await steward.close()
+
+
+async def test_what_was_pending_before_the_session_is_there_again_as_it_was_then(
+    amended: tuple[Steward, ScriptedGateway],
+) -> None:
+    steward, gateway = amended
+    house = steward._house  # pyright: ignore[reportPrivateUsage]
+    row = house.sessions.find(None)
+    (then,) = earlier(house, row).changes
+    assert then.status == "pending" and then.files[0].result == b"def answer():\n    return 42\n"
+    assert "return 42" in gateway.requests[2].messages, "the refusal names the change that holds the text"
+    text = exported(house, None)
+    assert parse_header(text)["pending"] == ["change-001"] and "return 42" not in text.split("\n", 1)[0]
+    found = await replay(text, beginning(house, row), secret=house.secret, earlier=[then])
+    assert found.differences == () and len(found.compared) == 6
+    assert [r.messages for r in found.requests] == [r.messages for r in gateway.requests]
+    without = await replay(text, beginning(house, row), secret=house.secret)
+    assert without.differences
+
+
+async def test_a_recording_with_its_files_holds_what_was_pending_before(
+    amended: tuple[Steward, ScriptedGateway],
+) -> None:
+    steward, gateway = amended
+    text = exported(steward._house, None, files=True)  # pyright: ignore[reportPrivateUsage]
+    found = await replay(text, secret=secret_of(steward))
+    assert found.differences == ()
+    assert [r.messages for r in found.requests] == [r.messages for r in gateway.requests]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"change-001", "title"', '"../001", "title"'),
+        ('"path": "src/app.py", "action"', '"path": "../app.py", "action"'),
+        ('"action": "modify"', '"action": "run"'),
+        ('"base_mode": 4', '"base_mode": "x4'),
+        ('"files": [', '"files": 7, "more": ['),
+    ],
+)
+async def test_a_change_of_a_recording_that_is_written_otherwise_is_refused(
+    amended: tuple[Steward, ScriptedGateway], old: str, new: str
+) -> None:
+    text = exported(amended[0]._house, None, files=True)  # pyright: ignore[reportPrivateUsage]
+    lines = [line.replace(old, new) if line.startswith(CHANGE) else line for line in text.split("\n")]
+    wrong = "\n".join(lines)
+    assert wrong != text
+    with pytest.raises(ConfigError, match="A change of this recording"):
+        await replay(wrong)
+
+
+async def test_what_was_pending_and_has_no_text_of_then_is_named(place: Place) -> None:
+    steward, gateway = place.steward([{"calls": [patch("new.txt", "", "one\n")]}, {"text": "Proposed."}])
+    await asked(steward, "Before")
+    await steward.new_session()
+    await asked_of(
+        steward, gateway, [{"calls": [patch("new.txt", "one", "two", change="change-001")]}, {"text": "Yes."}]
+    )
+    header = parse_header(await steward.export())
+    assert (header["pending"], header["lost"]) == ([], ["change-001"])
+    await steward.close()
 
 
 async def test_the_secret_of_the_workspace_is_neither_needed_nor_given_away(place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from steward.conversation import Usage, User
 from steward.errors import Conflict, NoSuchThing, UsageError
 from steward.events import Notice, TurnEnded
 from steward.service import House, Steward
+from steward.service.talk import Talk
 from steward.service.views import CostView
 from tests.monorepo import PROJECT
 from tests.support import ScriptedGateway, asked, call, only, patch, plant, steward_in
@@ -292,9 +295,9 @@ async def test_the_meter_takes_the_providers_number_and_adds_what_came_since(ope
     seen: list[int] = []
     async for event in steward.ask("one"):
         if type(event).__name__ in ("RoundEnded", "ToolFinished"):
-            seen.append(steward.context_tokens)
+            seen.append(steward.context().total)
     assert seen[0] == 5050 and 5050 < seen[1] < 5400 and seen[2] == 5107
-    assert steward.context_tokens == 5107
+    assert steward.context().total == 5107
 
 
 async def test_nothing_is_taken_up_while_a_turn_runs(opened: Opener) -> None:
@@ -311,6 +314,31 @@ async def test_nothing_is_taken_up_while_a_turn_runs(opened: Opener) -> None:
         with pytest.raises(Conflict):
             await work
     await turn.aclose()
+
+
+async def test_a_question_that_comes_while_another_conversation_is_being_made_stays_in_this_one(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steward, _ = await opened([{"text": "A."}])
+    loading, go_on = threading.Event(), threading.Event()
+    make = steward._new_talk  # pyright: ignore[reportPrivateUsage]
+
+    def slowly(*given: Any) -> Talk:
+        loading.set()
+        go_on.wait(60)
+        return make(*given)
+
+    monkeypatch.setattr(steward, "_new_talk", slowly)
+    beginning = asyncio.create_task(steward.new_session())
+    await asyncio.to_thread(loading.wait)
+    turn = steward.ask("one")
+    await anext(turn)
+    go_on.set()
+    with pytest.raises(Conflict, match="interrupt it to begin another conversation"):
+        await beginning
+    ended = [event async for event in turn][-1]
+    assert isinstance(ended, TurnEnded) and ended.reason == "answered"
+    assert steward.transcript()[1].text == "one"
 
 
 # The database

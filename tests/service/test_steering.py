@@ -364,13 +364,13 @@ async def test_the_screen_is_served_while_a_thousand_skills_are_looked_through(t
     thread: list[bool] = []
     look = steward._talk.skill._reach.look  # pyright: ignore[reportPrivateUsage]
 
-    def noted(*paths: str) -> Any:
+    def noted(*paths: str, **more: Any) -> Any:
         try:
             asyncio.get_running_loop()
             thread.append(False)
         except RuntimeError:
             thread.append(True)
-        return look(*paths)
+        return look(*paths, **more)
 
     steward._talk.skill._reach.look = noted  # pyright: ignore[reportPrivateUsage]
     await asked(steward, "one")

@@ -10,7 +10,7 @@ import pytest
 
 from steward.conversation import Assistant, Message, ToolAnswer, User
 from steward.service import Steward
-from tests.support import ScriptedGateway, asked, call, patch, plant, steward_in
+from tests.support import ScriptedGateway, asked, asked_beside, call, patch, plant, steward_in
 
 READ = {"calls": [call("readFile", path="src/app.py")]}
 PROPOSED = {"calls": [patch("src/app.py", "41", "42")]}
@@ -118,7 +118,7 @@ async def test_what_another_agent_answered_is_not_told_to_another_conversation(
     steward, gateway = opened
     gateway.replies = [{"text": "A."}, {"text": "Aside."}, {"text": "B."}]
     await asked(steward, "one")
-    await steward.ask_profile("reviewer", "is it right")
+    await asked_beside(steward, "reviewer", "is it right")
     await steward.new_session()
     await asked(steward, "two")
     assert "another agent" not in str(gateway.sent())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from steward.config import Settings
-from steward.errors import Conflict
+from steward.errors import Conflict, PathRefused
 from steward.events import ProposalMade
 from steward.service import House, Steward
 from steward.service.suspect import warnings_of
@@ -315,6 +315,18 @@ async def test_the_front_end_sees_and_trusts_through_the_steward(repository: Pat
     await asked(steward, "Hello")
     assert "Root rules" in gateway.requests[0].messages and "How to release" in str(gateway.requests[0].tools)
     await steward.close()
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_repository_that_is_gone_is_one_sentence(repository: Path, trusted: bool) -> None:
+    if trusted:
+        accept_all(repository)
+    opened = house(repository)
+    shutil.rmtree(repository)
+    for look in (opened.trust.view, opened.trust.unasked, opened.trust.forget):
+        with pytest.raises(PathRefused, match="no longer there"):
+            look()
+    opened.close()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ import pytest
 
 from steward.conversation import User
 from steward.errors import StorageError
-from steward.storage import Database, PromptStore, SessionStore
+from steward.proposals import Proposal
+from steward.storage import ChangeStore, Database, PromptStore, SessionStore
+from steward.storage.trust import Place, TrustStore
 
 
 def test_the_directory_and_the_file_are_private(tmp_path: Path) -> None:
@@ -178,6 +180,44 @@ def test_a_text_that_is_no_longer_what_was_stored_is_a_damaged_database(tmp_path
         cursor.execute("UPDATE sessions SET state = ?", ("[" * 100_000,))
     with pytest.raises(StorageError, match="damaged; move"):
         SessionStore(database).all()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "stored", ["[", "5", "{}", '{"kind": "nobody"}', '{"kind": "assistant", "calls": 5}']
+)
+def test_so_is_a_message_that_is_none(tmp_path: Path, stored: str) -> None:
+    database = Database(tmp_path)
+    sessions = SessionStore(database)
+    session = sessions.create("a model")
+    sessions.append(session, 0, [User("words")])
+    with database.write() as cursor:
+        cursor.execute("UPDATE messages SET body = ?", (stored,))
+    with pytest.raises(StorageError, match="damaged; move"):
+        sessions.messages(session)
+    database.close()
+
+
+@pytest.mark.parametrize("stored", ["{", "5"])
+def test_so_is_what_was_made_of_a_change_or_decided_about_trust(tmp_path: Path, stored: str) -> None:
+    database = Database(tmp_path)
+    changes, trust, place = ChangeStore(database), TrustStore(database), Place("/here", 1, 2)
+    change = changes.next_id()
+    changes.put(Proposal(change, "A title", "2026-01-01T00:00:00.000Z", (), "w" * 16))
+    changes.readings.keep(change, "a stamp", {})
+    trust.decline(place, {})
+    with database.write() as cursor:
+        cursor.execute("UPDATE readings SET body = ?", (stored,))
+        cursor.execute("UPDATE facts SET value = ? WHERE name = 'trust-declined'", (stored,))
+        cursor.execute("UPDATE changes SET notes = ?", (stored,))
+    looks = (
+        lambda: changes.readings.find(change),
+        lambda: trust.declined(place),
+        lambda: changes.get(change),
+    )
+    for look in looks:
+        with pytest.raises(StorageError, match="damaged; move"):
+            look()
     database.close()
 
 

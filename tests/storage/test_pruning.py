@@ -51,10 +51,10 @@ def finished(
         workspace="w" * 16,
     )
     store.put(proposal)
-    if to != "pending":
-        if to == "undone":
-            store.move(proposal.id, "applied")
-        store.move(proposal.id, to, allowed=("pending", "applied"))
+    if to == "discarded":
+        store.discard(proposal.id)
+    elif to != "pending":
+        store.settle(proposal, to)
     with database.write() as cursor:
         cursor.execute("UPDATE changes SET updated = ? WHERE id = ?", (days_ago(days), proposal.id))
     return proposal
@@ -115,7 +115,7 @@ def test_a_created_and_a_deleted_file_keep_what_they_were(store: ChangeStore, da
         workspace="w" * 16,
     )
     store.put(proposal)
-    store.move(proposal.id, "applied")
+    store.settle(proposal, "applied")
     store.prune(0, 0)
     after = store.get(proposal.id)
     assert after.stamp == proposal.stamp and not after.kept

@@ -69,16 +69,17 @@ def test_a_reserved_number_is_no_change_and_never_comes_twice(database: Database
         store.get("change-001")
 
 
-def test_an_applied_change_cannot_be_amended_or_applied_again(database: Database) -> None:
+def test_an_applied_change_cannot_be_amended_or_discarded(database: Database) -> None:
     store = ChangeStore(database)
     made = proposal(store.next_id())
     store.put(made)
-    store.move(made.id, "applied")
+    store.settle(made, "applied")
     with pytest.raises(WrongStatus):
         store.put(made)
     with pytest.raises(WrongStatus):
-        store.move(made.id, "applied")
-    assert store.move(made.id, "undone", allowed=("applied",)).status == "undone"
+        store.discard(made.id)
+    store.settle(made, "undone")
+    assert store.get(made.id).status == "undone"
 
 
 def test_the_audit_log_is_a_chain_that_shows_a_changed_line(database: Database) -> None:
@@ -86,7 +87,7 @@ def test_the_audit_log_is_a_chain_that_shows_a_changed_line(database: Database) 
     made = proposal(store.next_id())
     store.put(made)
     store.shown(made)
-    store.move(made.id, "discarded", reason="no")
+    store.discard(made.id, "no")
     log = AuditLog(database)
     assert [entry.kind for entry in log.entries()] == ["proposed", "shown", "discarded"]
     assert log.broken() is None
@@ -100,7 +101,7 @@ def test_removing_a_line_from_the_audit_log_is_seen(database: Database) -> None:
     made = proposal(store.next_id())
     store.put(made)
     store.shown(made)
-    store.move(made.id, "applied")
+    store.settle(made, "applied")
     with database.write() as cursor:
         cursor.execute("DELETE FROM audit WHERE number = 2")
     assert AuditLog(database).broken() == 3

@@ -76,6 +76,19 @@ def test_directories_below_and_beside_are_not_watched(tmp_path: Path, watcher: W
     assert {p.name for p in until(told, tmp_path / "watched/end")} <= {"end", "below"}
 
 
+def test_what_is_watched_can_be_gone_through_while_another_thread_arranges_it(
+    tmp_path: Path, watcher: Watcher
+) -> None:
+    for name in "abc":
+        (tmp_path / name).mkdir()
+    watcher.watch([tmp_path / "a", tmp_path / "b"])
+    seen = iter(watcher._watches)  # pyright: ignore[reportPrivateUsage]
+    first = next(seen)
+    watcher.watch([tmp_path / "c"])
+    assert {first, *seen} == {tmp_path / "a", tmp_path / "b"}
+    assert watcher.directories == {tmp_path / "c"}
+
+
 def test_a_burst_is_few_calls(tmp_path: Path, watcher: Watcher, told: Moves) -> None:
     watcher.watch([tmp_path])
     for n in range(2000):

@@ -83,7 +83,7 @@ _STOP = frozenset(
     something somewhere source specific still stuff such take tell than that the their them then there these
     they thing things this those through thus to together told too trying turn two under until up us use used
     user uses using variable very via want wants was way we well were what whats when where wheres whether which
-    while who whole whom why will with within without work working works would write written yes you your
+    while who whole whom why will with within without work worked working works would write written yes you your
     """.split()  # noqa: SIM905 -- a list of words reads better as words
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import httpx
 
@@ -22,8 +21,6 @@ def bound() -> None:
     The byte order mark, which may stand before an event stream, is taken off: the SDKs lose the first event with it.
     """
     original: Callable[..., AsyncIterator[bytes]] = httpx.Response.aiter_bytes
-    if getattr(original, "bounded", False):
-        return
 
     async def aiter_bytes(self: httpx.Response, chunk_size: int | None = None) -> AsyncIterator[bytes]:
         line = total = 0
@@ -38,9 +35,7 @@ def bound() -> None:
                 return
             yield piece
 
-    setattr(aiter_bytes, "bounded", True)  # noqa: B010
-    method: Any = aiter_bytes
-    httpx.Response.aiter_bytes = method
+    httpx.Response.aiter_bytes = aiter_bytes
 
 
 async def _without_mark(response: httpx.Response, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

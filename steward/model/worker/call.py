@@ -102,8 +102,6 @@ async def _attempt(
     factor = clocks.local_factor if where.local else 1.0
     first, gap = clocks.first_token * factor, clocks.gap * factor
     stream: Any = None
-    reason: str | None = None
-    usage: Any = None
     clock = asyncio.timeout(first)
     try:
         try:
@@ -111,28 +109,14 @@ async def _attempt(
                 arguments = _arguments(operation, options, where, clocks, max(first, gap), entry)
                 stream = await cast(Any, litellm).acompletion(**arguments)
                 make_plain(stream)
-                async for chunk in stream:
-                    usage = getattr(chunk, "usage", None) or usage
-                    choice = next((c for c in chunk.choices or () if c.index in _FIRST), None)
-                    if choice is None:
-                        continue
-                    delta = _delta(choice.delta)
-                    if delta:
-                        progress.started = True
-                        say({"type": "delta", "delta": delta})
-                        clock.reschedule(asyncio.get_running_loop().time() + gap)
-                    reason = choice.finish_reason or reason
+                reason, usage = await _relayed(stream, clock, gap, progress, say)
         except TimeoutError:
             if not clock.expired():
                 raise
-            waited = gap if progress.started else first
             if progress.started:
-                raise Fault(
-                    "timeout", f"{where.host} sent nothing more for {waited:g} s; ask again"
-                ) from None
-            raise Fault(
-                "timeout", f"{where.host} sent no answer within {waited:g} s", retryable=True
-            ) from None
+                raise Fault("timeout", f"{where.host} sent nothing more for {gap:g} s; ask again") from None
+            sentence = f"{where.host} sent no answer within {first:g} s"
+            raise Fault("timeout", sentence, retryable=True) from None
         if _invented(stream):
             reason = None
             if not progress.started:
@@ -143,6 +127,26 @@ async def _attempt(
         if stream is not None:
             with suppress(Exception):
                 await stream.aclose()
+
+
+async def _relayed(
+    stream: Any, clock: asyncio.Timeout, gap: float, progress: _Progress, say: Say
+) -> tuple[str | None, Any]:
+    """Say the deltas as they come, each of which gives the next one ``gap`` seconds; finish reason and usage."""
+    reason: str | None = None
+    usage: Any = None
+    async for chunk in stream:
+        usage = getattr(chunk, "usage", None) or usage
+        choice = next((c for c in chunk.choices or () if c.index in _FIRST), None)
+        if choice is None:
+            continue
+        delta = _delta(choice.delta)
+        if delta:
+            progress.started = True
+            say({"type": "delta", "delta": delta})
+            clock.reschedule(asyncio.get_running_loop().time() + gap)
+        reason = choice.finish_reason or reason
+    return reason, usage
 
 
 def _arguments(

@@ -14,8 +14,9 @@ from typing import Any, cast
 import litellm
 
 from steward.conversation import JsonObject
+from steward.model.secret_values import secrets_in
 from steward.model.worker.hosts import Target
-from steward.model.worker.masking import masked, one_line, secrets_in
+from steward.model.worker.masking import masked, one_line
 from steward.model.worker.providers import ScriptFault
 
 # Where a server's own words begin, after the names that litellm and the SDKs put before them.

@@ -38,24 +38,25 @@ async def _fetch(url: str, limit: int, allow_local: bool) -> bytes:
         for _ in range(_REDIRECTS + 1):
             await _check(url, allow_local)
             async with client.stream("GET", url, headers={"accept": "text/*, */*;q=0.5"}) as response:
-                if response.is_redirect:
-                    url = urljoin(url, response.headers.get("location", ""))
-                    continue
-                if response.status_code != 200:
-                    raise Fault(
-                        "not-found" if response.status_code in {404, 410} else "refused",
-                        f"{host_of(url)} did not give the document ({response.status_code})",
-                        response.status_code,
-                    )
-                body = bytearray()
-                async for piece in response.aiter_bytes():
-                    body += piece
-                    if len(body) > limit:
-                        raise Fault(
-                            "refused", f"The document at {host_of(url)} is larger than {limit:,} bytes"
-                        )
-                return bytes(body)
+                if not response.is_redirect:
+                    return await _body(response, host_of(url), limit)
+                url = urljoin(url, response.headers.get("location", ""))
     raise Fault("refused", f"{host_of(url)} redirects too often")
+
+
+async def _body(response: httpx.Response, host: str, limit: int) -> bytes:
+    if response.status_code != 200:
+        raise Fault(
+            "not-found" if response.status_code in {404, 410} else "refused",
+            f"{host} did not give the document ({response.status_code})",
+            response.status_code,
+        )
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > limit:
+            raise Fault("refused", f"The document at {host} is larger than {limit:,} bytes")
+    return bytes(body)
 
 
 async def _check(url: str, allow_local: bool) -> None:

@@ -12,6 +12,7 @@ import httpx
 import litellm
 
 from steward.conversation import JsonObject
+from steward.model.choices import GUIDE
 from steward.model.worker.hosts import LOCAL, Target, host_of, ignored, is_loopback, target
 
 Say = Callable[[JsonObject], None]
@@ -31,16 +32,6 @@ _NO_CHAT = (
     "realtime",
     "transcribe",
 )
-
-
-async def window(operation: JsonObject, say: Say) -> None:
-    """Answer ``window``: tokens, or null when unknown."""
-    try:
-        async with asyncio.timeout(10):
-            info = await asyncio.to_thread(_info, str(operation["model"]))
-    except TimeoutError:
-        info = {}
-    say({"type": "answer", "value": _window(info)})
 
 
 async def about(operation: JsonObject, say: Say) -> None:
@@ -68,18 +59,11 @@ async def about(operation: JsonObject, say: Say) -> None:
     )
 
 
-async def host(operation: JsonObject, say: Say) -> None:
-    """Answer ``host``: the host that requests of the model go to."""
-    where = await asyncio.to_thread(target, str(operation["model"]), cast(JsonObject, operation["options"]))
-    value = f"{where.host} (this machine)" if where.local and where.base else where.host
-    say({"type": "answer", "value": value})
-
-
 async def models(operation: JsonObject, say: Say) -> None:
     """Answer ``models``: rows for ``ModelChoice``; local servers first, then providers whose keys are set."""
     options = cast(JsonObject, operation.get("options") or {})
     local, keyed = await asyncio.gather(_local(options), asyncio.to_thread(_keyed))
-    guide = _row("offline/guide", "this machine", {}, "built in") | {"tools": True}
+    guide = _row(GUIDE, "this machine", {}, "built in") | {"tools": True}
     say({"type": "answer", "value": [*local, *keyed, guide]})
 
 

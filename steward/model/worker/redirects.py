@@ -16,10 +16,8 @@ def stay() -> None:
 
     Redirects within the origin are followed as before. What leads elsewhere is given back as the answer it is.
     """
-    if getattr(httpx.AsyncClient.send, "stays", False):
-        return
-    setattr(httpx.Client, "send", _blocking(httpx.Client.send))  # noqa: B010 -- a method put in another's place
-    setattr(httpx.AsyncClient, "send", _awaiting(httpx.AsyncClient.send))  # noqa: B010
+    httpx.Client.send = _blocking(httpx.Client.send)
+    httpx.AsyncClient.send = _awaiting(httpx.AsyncClient.send)
 
 
 def _blocking(original: Send) -> Send:
@@ -49,7 +47,6 @@ def _awaiting(original: Callable[..., Awaitable[Any]]) -> Send:
             request = following
         return await original(client, request, follow_redirects=False, **more)
 
-    setattr(send, "stays", True)  # noqa: B010
     return send
 
 

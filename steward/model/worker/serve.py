@@ -81,15 +81,17 @@ class Pipe:
             while data := self._arrived():
                 for line in lines.feed(data):
                     operation = decode(line)
-                    if operation is None:
-                        continue
-                    with self._arriving:
-                        if self._receive is None:
-                            self._early.append(operation)
-                        else:
-                            self._receive(operation)
+                    if operation is not None:
+                        self._hand_on(operation)
         finally:
             leave()
+
+    def _hand_on(self, operation: JsonObject) -> None:
+        with self._arriving:
+            if self._receive is None:
+                self._early.append(operation)
+            else:
+                self._receive(operation)
 
 
 def leave() -> NoReturn:
@@ -247,8 +249,6 @@ def _load() -> tuple[Operations, str]:
         "call": call.run,
         "fetch": fetch.run,
         "about": lookup.about,
-        "window": lookup.window,
-        "host": lookup.host,
         "models": lookup.models,
     }
     return operations, version("litellm")
