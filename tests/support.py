@@ -11,6 +11,7 @@ from typing import Any, cast
 from steward.config import Settings
 from steward.conversation import JsonObject, Usage
 from steward.errors import ModelError
+from steward.events import AnswerText, RoundStarted, TurnEnded
 from steward.model.accumulate import Accumulator
 from steward.model.choices import ModelChoice, ModelFacts
 from steward.model.gateway import Gateway
@@ -151,6 +152,13 @@ def steward_in(
 async def asked(steward: Steward, question: str) -> list[Any]:
     """All events of one turn."""
     return [event async for event in steward.ask(question)]
+
+
+async def asked_beside(steward: Steward, profile: str, question: str) -> tuple[str, TurnEnded]:
+    """The last round's answer of another profile, and how its turn ended."""
+    events = [event async for event in steward.ask_beside(profile, question)]
+    last = max(n for n, event in enumerate(events) if isinstance(event, RoundStarted))
+    return "".join(event.text for event in only(events[last:], AnswerText)), only(events, TurnEnded)[0]
 
 
 def only(events: list[Any], kind: type[Any]) -> list[Any]:

@@ -54,7 +54,7 @@ def test_the_tape_plays_and_shows_what_it_promises(shell: PtyScreen, tmp_path: P
         if "waits for your review" in shell.text:
             proposed_at = proposed_at or step.number
     asked_at = next(s.number for s in tape.parse(TEXT) if "Why is the tax" in s.argument)
-    confirmed_at = next(s.number for s in tape.parse(TEXT) if s.name == "Type" and s.argument == '"y"')
+    confirmed_at = next(s.number for s in tape.parse(TEXT) if s.name == "Type" and s.argument == '"Y"')
     assert asked_at < proposed_at < confirmed_at <= applied_at
     (written,) = tmp_path.glob(f"tmp.*/shop/{file}")
     assert written.read_bytes() == before.replace(b"net_cents * rate //", b"(net_cents * rate + 5000) //")

@@ -51,7 +51,7 @@ def apply(screen: PtyScreen) -> None:
     screen.press("a")
     screen.wait_for("Write change-001")
     screen.settle_for(0.7)
-    screen.press("y")
+    screen.press("Y")
     screen.wait_for("change-001 applied")
 
 

@@ -20,7 +20,7 @@ from textual.worker import Worker, WorkerState
 
 from steward.confine.outside import Outside
 from steward.errors import StewardError
-from steward.tui import carrying, slash, themes
+from steward.tui import carrying, sentences, slash, themes
 from steward.tui.conversation.transcript import Transcript
 from steward.tui.keyboard import Keyboard
 from steward.tui.keys import CALLS, MAIN, bindings, entry, keymap
@@ -209,7 +209,8 @@ class StewardApp(App[int]):
 
     async def _begin(self) -> None:
         """What is asked of the steward once something is on the screen."""
-        await self.deeds.sessions.begin()
+        with self.deeds.waits.said(sentences.STARTING, self.steward.interrupt):
+            await self.deeds.sessions.begin()
         with suppress(StewardError):
             self.prompt.recall.load(await self.steward.history())
         await self.draft.bring_back()
@@ -283,8 +284,8 @@ class StewardApp(App[int]):
         self.transcript.fold_all()
 
     def action_interrupt(self) -> None:
-        """Stop the running turn, or the agent that is asked beside, or a command of the person's."""
-        if not self.turns.interrupt() and not self.deeds.sessions.beside.stop():
+        """Stop the running turn, or what goes on beside it, or a command of the person's; what was begun last first."""
+        if not self.deeds.waits.stop(over_turn=True) and not self.turns.interrupt() and not self.deeds.stop():
             self.shell.stop()
 
     def action_stop_or_leave(self) -> None:
@@ -298,7 +299,7 @@ class StewardApp(App[int]):
             pass
         elif self.turns.running:
             self.turns.interrupt()
-        elif self.deeds.sessions.beside.stop() or self.shell.stop():
+        elif self.deeds.stop() or self.shell.stop():
             pass
         elif self.prompt.text:
             self.draft.clear()
@@ -319,6 +320,7 @@ class StewardApp(App[int]):
     async def leave(self, code: int = 0) -> None:
         """Keep what was typed and go."""
         self.shell.stop()
+        await self.deeds.exams.leave(1.0)
         await self.draft.leave(1.0, cleared=self._now() - self._stopped < AGAIN)
         self.exit(code)
 
@@ -387,6 +389,9 @@ class StewardApp(App[int]):
         self.run_worker(
             self.deeds.complete(message.wanted), group="complete", exclusive=True, exit_on_error=False
         )
+
+    def on_prompt_dropped(self, message: Prompt.Dropped) -> None:
+        self.deeds.drop(message.wanted)
 
     def on_prompt_held(self) -> None:
         self.status.show(hint="pasted: enter once more runs it in your shell")

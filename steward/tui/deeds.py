@@ -17,11 +17,13 @@ from steward.events import (
     TurnEnded,
 )
 from steward.tui import carrying
+from steward.tui.exam import Exams
 from steward.tui.lines import plain
 from steward.tui.prompt.completion import Choice
 from steward.tui.review.screen import ReviewScreen
 from steward.tui.sessions.deeds import SessionDeeds
 from steward.tui.steering import SteeringDeeds
+from steward.tui.waits import Waits
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -42,8 +44,12 @@ class Deeds:
         self._app = app
         self.sessions = SessionDeeds(app)
         self.steering = SteeringDeeds(app)
+        self.exams = Exams(app)
+        self.waits = Waits(app)
         self._looking = False
         self._look_again = False
+        self._unlisted = -1
+        """Where a path begins for which the person would not wait."""
 
     # Commands
 
@@ -85,6 +91,8 @@ class Deeds:
                 await self.sessions.do(name, argument)
             case "model":
                 await self._model(argument)
+            case "check-model":
+                await self.exams.hold(argument)
             case "copy":
                 text, what = carrying.wanted(app.feed.answers, argument)
                 app.feed.say(carrying.copy(app, text, what), "info")
@@ -103,6 +111,10 @@ class Deeds:
                 await app.leave()
             case _:
                 raise NoSuchThing("command", name)
+
+    def stop(self) -> bool:
+        """End what goes on beside the conversation, one thing at a time; whether there was any."""
+        return self.waits.stop() or self.sessions.beside.stop() or self.exams.stop()
 
     def read(self, title: str, make: Maker) -> None:
         """Show a page."""
@@ -185,7 +197,13 @@ class Deeds:
 
         app = self._app
         if not name:
-            choices = await app.steward.models()
+            looking = self.waits.wait(
+                "looking for models",
+                app.steward.models(),
+                "No more models are looked for; /model looks again.",
+            )
+            if (choices := await looking) is None:
+                return
             picked = await self._pick("Model", model_items(choices, app.steward.model), free=True)
             if not picked:
                 return
@@ -281,6 +299,13 @@ class Deeds:
 
     # Completion
 
+    def drop(self, wanted: Wanted) -> None:
+        """The person does not want it: what would still be listed for it is not."""
+        if wanted.kind == "path" and not self._app.steward.paths_listed:
+            self._app.steward.stop_listing()
+            self._unlisted = wanted.start
+            self._app.feed.say("The files are no longer listed; another @ lists them.", "info")
+
     async def complete(self, wanted: Wanted) -> None:
         """Look up what the prompt wants completed."""
         steward, prompt = self._app.steward, self._app.prompt
@@ -288,7 +313,10 @@ class Deeds:
             match wanted.kind:
                 case "path":
                     if not steward.paths_listed:
-                        prompt.offer(wanted, [Choice("", "the files are being listed…")])
+                        if wanted.typed and wanted.start == self._unlisted:
+                            return
+                        self._unlisted = -1
+                        prompt.offer(wanted, [Choice("", "the files are being listed… · esc stops it")])
                     found = [Choice(path) for path in await steward.complete_path(wanted.typed)]
                 case "change":
                     views = await steward.changes(True)

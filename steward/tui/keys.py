@@ -289,6 +289,6 @@ def help_table(app: App[Any]) -> str:
             lines.append(f"| {shown} | {key.name} | {key.help} |")
         lines.append("")
     lines.append(
-        "The arrow keys and the editing keys of a text stay as they are, and `y` alone answers the review's question."
+        "The arrow keys and the editing keys of a text stay as they are, and `Y` alone answers the review's question."
     )
     return "\n".join(lines)

@@ -223,6 +223,7 @@ class _Renderer:
 
     def _table(self, tokens: list[Token], index: int) -> int:
         rows: list[list[list[Segment]]] = []
+        sides: list[str] = []
         heads = 0
         while tokens[index].type != "table_close":
             token = tokens[index]
@@ -231,16 +232,23 @@ class _Renderer:
             elif token.type in ("th_open", "td_open"):
                 style = self.looks.strong if token.type == "th_open" else self.base
                 rows[-1].append(self._inline(tokens[index + 1], style))
+                if token.type == "th_open":
+                    sides.append(str(token.attrGet("style") or "").removeprefix("text-align:"))
             elif token.type == "thead_close":
                 heads = len(rows)
             index += 1
-        for line in table_lines(rows, heads, self._room(), self.looks):
+        for line in table_lines(rows, heads, self._room(), self.looks, sides):
             self._put(line)
         return index + 1
 
 
-def table_lines(rows: list[list[list[Segment]]], heads: int, room: int, looks: Looks) -> list[Line]:
-    """Rows of cells as aligned columns that fit ``room``; cells wrap. A rule follows the first ``heads`` rows."""
+def table_lines(
+    rows: list[list[list[Segment]]], heads: int, room: int, looks: Looks, sides: Sequence[str] = ()
+) -> list[Line]:
+    """Rows of cells as aligned columns that fit ``room``; cells wrap. A rule follows the first ``heads`` rows.
+
+    ``sides`` are where the columns stand: ``right``, ``center``, and left for anything else.
+    """
     if not rows:
         return []
     count = max(map(len, rows))
@@ -255,11 +263,18 @@ def table_lines(rows: list[list[list[Segment]]], heads: int, room: int, looks: L
             for i, cell in enumerate(cells):
                 if i:
                     line.append(bar)
-                line.extend(pad(cell[depth] if depth < len(cell) else [], widths[i], looks.base))
+                side = sides[i] if i < len(sides) else ""
+                line.extend(_placed(cell[depth] if depth < len(cell) else [], widths[i], side, looks.base))
             lines.append(line)
         if number + 1 == heads:
             lines.append([Segment("─┼─".join("─" * width for width in widths), looks.faint)])
     return lines
+
+
+def _placed(cell: Line, width: int, side: str, style: Style) -> Line:
+    """The cell's line with blanks before and after it, so that it stands on its side."""
+    left = max(width - width_of(cell), 0) // {"right": 1, "center": 2}.get(side, width + 1)
+    return pad([Segment(" " * left, style), *cell] if left else cell, width, style)
 
 
 def _fit(widths: list[int], room: int) -> list[int]:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from steward.proposals import Proposal
 
 
+STARTING = "reading instructions and skills"
+
+
 def count(number: int, noun: str) -> str:
     """``1 file``, ``2 files``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -9,6 +9,7 @@ from steward.tui.lines import plain
 from steward.tui.prompt.completion import Choice
 
 if TYPE_CHECKING:
+    from steward.service.steering import SkillsView
     from steward.service.trust import TrustView
     from steward.tui.app import StewardApp
 
@@ -25,7 +26,8 @@ class SteeringDeeds:
             case "skills":
                 from steward.tui.screens.pages import skills_page
 
-                self._app.deeds.read("Skills", skills_page(await self._app.steward.skills_view()))
+                if (view := await self._seen()) is not None:
+                    self._app.deeds.read("Skills", skills_page(view))
             case "skill":
                 chosen = argument or await self._chosen()
                 if chosen:
@@ -43,6 +45,14 @@ class SteeringDeeds:
         found = sorted((s for s in skills if typed in s.name), key=lambda s: not s.name.startswith(typed))
         return [Choice(skill.name, skill.description, runs=True) for skill in found]
 
+    async def _seen(self) -> SkillsView | None:
+        """The skills as they are on the disk now; ``None`` when the person does not wait for that."""
+        return await self._app.deeds.waits.wait(
+            "looking for skills",
+            self._app.steward.skills_view(),
+            "Skills are no longer looked for; those that were known stay.",
+        )
+
     async def _load(self, name: str) -> None:
         app = self._app
         app.feed.say(plain(await app.steward.load_skill(name)), "info")
@@ -51,7 +61,8 @@ class SteeringDeeds:
     async def _chosen(self) -> str | None:
         from steward.tui.screens.picker import Item, Picker
 
-        view = await self._app.steward.skills_view()
+        if (view := await self._seen()) is None:
+            return None
         items = [
             Item(s.name, s.name, s.source, "loaded" if s.name in view.loaded else "", s.description)
             for s in view.catalog.skills

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from steward.errors import Conflict
 from steward.events import Retrying, RoundStarted, ToolFinished, ToolStarted, TurnEnded
+from steward.tui import sentences
 from steward.tui.lines import plain
 
 if TYPE_CHECKING:
@@ -78,6 +79,11 @@ class Turns:
                 if self.waiting:
                     self.ask(self.waiting.popleft())
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether the person has stopped what runs, or ran last."""
+        return self._interrupted
+
     def doing(self, what: str) -> None:
         """Say what is going on."""
         self._app.status.show(working=what)
@@ -110,8 +116,16 @@ class Turns:
 
     async def _turn(self, question: str) -> None:
         app = self._app
-        if await app.deeds.sessions.begin():
-            app.deeds.look_soon()
+        if not app.deeds.sessions.begun:
+            self.doing(sentences.STARTING)
+            if await app.deeds.sessions.begin():
+                app.deeds.look_soon()
+            if self._interrupted:
+                app.feed.say("Stopped before it was asked; the question is in the prompt again.", "warning")
+                self.waiting.appendleft(question)
+                self.take_back()
+                return
+            self.doing("thinking")
         breath = monotonic()
         ended = False
         async with aclosing(app.steward.ask(question)) as events:

@@ -10,6 +10,9 @@ from steward.tui.conversation.blocks import Block
 from steward.tui.lines import Line, plain, wrap
 from steward.tui.looks import Looks
 
+HERE = "this machine"
+"""The host of a model that needs no network."""
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -74,7 +77,7 @@ class Welcome(Block):
                 ),
             )
         else:
-            where = f" at {plain(facts.host)}" if facts.host else ""
+            where = f" {'on' if facts.host == HERE else 'at'} {plain(facts.host)}" if facts.host else ""
             put(
                 Segment(plain(facts.model), looks.base),
                 Segment(f" answers{where}. It reads; only you apply a change.", looks.muted),

@@ -39,6 +39,7 @@ from steward.proposals.diff import file_diff
 from steward.proposals.stale import StaleFile
 from steward.service import Steward
 from steward.service.compaction import Asked
+from steward.service.examining import Examined, Tried
 from steward.service.reading import Kept
 from steward.service.revising import Comment, comment
 from steward.service.steering import SkillsView
@@ -111,7 +112,6 @@ class FakeSteward:
         self.session_id = ""
         self.session_title = ""
         self.window: int | None = 32_000
-        self.context_tokens = 1800
         self.scripts: list[list[Step]] = []
         self.asked: list[str] = []
         self.proposals: dict[str, Proposal] = {}
@@ -366,6 +366,10 @@ class FakeSteward:
             ModelChoice("openai/gpt-x", "api.openai.com", 128_000, 2.5, 10.0, True, "OPENAI_API_KEY"),
             ModelChoice("ollama/qwen", "127.0.0.1:11434", 32_000, None, None, True, "local server"),
         )
+
+    async def examine(self, name: str = "") -> AsyncGenerator[Tried | Examined]:
+        yield Tried(1, 1, "finds and reads a planted fact", True, 1.25, "")
+        yield Examined(name or self.model, "fit for changes", True, f"{name or self.model}: fit for changes")
 
     async def choose_model(self, name: str) -> None:
         if " " in name:

@@ -149,6 +149,11 @@ def test_wrapping_loses_nothing_but_spaces_and_fits(text: str, width: int) -> No
     assert all(width_of(line) <= width for line in lines)
 
 
+def test_the_columns_of_a_table_stand_on_the_side_their_rule_names() -> None:
+    lines = render("| a | number | mid |\n|---|---:|:-:|\n| x | 7 | m |\n", 60, LOOKS)
+    assert [text_of(line) for line in lines if "7" in text_of(line)] == ["x │      7 │  m "]
+
+
 def test_small_things() -> None:
     assert shorten("abcdef", 4) == "abc…" and shorten("abc", 3) == "abc" and shorten("日本語", 4) == "日…"
     assert shorten_path("a/b/c.py", 5) == "…c.py"

@@ -83,6 +83,7 @@ async def test_esc_ends_the_summing_up_and_what_was_asked_meanwhile_comes_back(t
         await until_seen(pilot, "queued · two")
         await pilot.press("escape")
         await until_seen(pilot, "Interrupted; the conversation is as it was.")
+        assert seen(app).count("the conversation is as it was") == 1 and "✗" not in seen(app)
         await until(pilot, lambda: app.prompt.text == "two" and not app.turns.running)
         assert steward.transcript() == before and not steward.busy
 

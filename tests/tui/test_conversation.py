@@ -21,7 +21,10 @@ from steward.events import (
 )
 from steward.tui.app import StewardApp
 from steward.tui.conversation.tool_block import ToolBlock
+from steward.tui.looks import looks_of
 from steward.tui.sentences import ended
+from steward.tui.themes import DARK
+from steward.tui.welcome import Facts, Welcome
 from tests.tui.fake_steward import FakeSteward, answer, modify, proposal
 from tests.tui.looking import ask, begun, rows, seen, typed, until, until_seen
 
@@ -36,6 +39,16 @@ async def test_the_first_screen_says_where_one_is_what_governs_and_who_answers()
         assert "shop" in text
         assert "No language model is in use" in text
         assert app.prompt.has_focus
+
+
+def test_a_model_answers_on_this_machine_or_at_a_host() -> None:
+    def said(host: str) -> str:
+        lines = Welcome(Facts("shop", "script/demo", host)).lay_out(200, looks_of(DARK))
+        return "".join(span.text for line in lines for span in line)
+
+    assert "script/demo answers on this machine." in said("this machine")
+    assert "script/demo answers at api.example.org." in said("api.example.org")
+    assert "script/demo answers. " in said("")
 
 
 async def test_a_streamed_answer_is_laid_out_as_markdown() -> None:

@@ -272,7 +272,20 @@ async def test_the_end_of_a_long_paste_is_in_sight(size: tuple[int, int]) -> Non
         await begun(pilot)
         app.post_message(events.Paste("\n".join(f"line {n}" for n in range(1000))))
         await until_seen(pilot, "line 999")
+        await until_seen(pilot, "─ 1,000 lines ─")
         assert "ready" in seen(app)
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: "1,000 lines" not in seen(app))
+
+
+@pytest.mark.parametrize(
+    ("width", "hint"), [(40, "Ask · / commands · @ files "), (100, "@ files · ! shell ")]
+)
+async def test_what_an_empty_prompt_says_is_not_cut(width: int, hint: str) -> None:
+    app = StewardApp(FakeSteward().as_steward())
+    async with app.run_test(size=(width, 20)) as pilot:
+        await begun(pilot)
+        await until_seen(pilot, hint)
 
 
 async def test_apply_change_as_a_command_opens_the_review_and_never_applies_by_itself() -> None:
@@ -308,7 +321,16 @@ async def test_every_declared_command_works_as_a_slash_command() -> None:
             await until(pilot, lambda: fake.remembered == ["/" + command.name])  # noqa: B023
             await pilot.pause(0.05)
             assert "failed inside" not in seen(app), command.name
-            if command.name not in ("new", "rename", "copy", "export", "attach", "filter", "init"):
+            if command.name not in (
+                "new",
+                "rename",
+                "check-model",
+                "copy",
+                "export",
+                "attach",
+                "filter",
+                "init",
+            ):
                 assert len(app.screen_stack) > 1, command.name
 
 
@@ -342,6 +364,42 @@ async def test_the_model_can_be_picked_from_a_list_or_named() -> None:
         await typed(pilot, "/model my-model")
         await pilot.press("enter")
         await until(pilot, lambda: fake.model == "my-model")
+
+
+async def test_a_list_that_nothing_fits_says_so() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(90, 24)) as pilot:
+        await begun(pilot)
+        await pilot.press("ctrl+r")
+        await until_seen(pilot, "enter picks")
+        await typed(pilot, "zzz")
+        await until_seen(pilot, "Nothing fits what is typed · esc back")
+        await pilot.press("backspace", "backspace", "backspace")
+        await until_seen(pilot, "an old question")
+        assert "Nothing fits" not in seen(app)
+        await pilot.press("escape", "f6")
+        await until_seen(pilot, "type to narrow, or a name of your own")
+        await typed(pilot, "zzz")
+        await until_seen(pilot, "Nothing fits what is typed · enter picks as it is typed · esc back")
+
+
+async def test_on_the_smallest_screen_a_list_drops_whole_parts_of_a_note_and_a_page_wraps_its_headings() -> (
+    None
+):
+    fake = FakeSteward()
+    fake.put(proposal(1, modify("a.py", "a\n", "b\n"), title="Mend it"))
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(40, 16)) as pilot:
+        await begun(pilot)
+        await pilot.press("f3")
+        await until_seen(pilot, "pending · +1 −1")
+        assert "change-001  Me" in seen(app) and fake.proposals["change-001"].short_stamp[
+            :1
+        ] + "…" not in seen(app)
+        await pilot.press("escape", "f2")
+        await until_seen(pilot, "In effect, broadest first; the")
+        assert "closest wins" in seen(app)
 
 
 async def test_a_narrow_screen_hides_the_panel_and_ctrl_b_lays_it_over() -> None:

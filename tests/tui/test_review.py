@@ -61,7 +61,7 @@ async def test_a_change_is_reviewed_and_applied_with_two_keys() -> None:
         await _asked(pilot, app, clock)
         assert "stamp " + fake.proposals["change-001"].short_stamp in seen(app)
         clock.pass_(1)
-        await pilot.press("y")
+        await pilot.press("Y")
         await until(pilot, lambda: bool(fake.applied))
         assert fake.applied == [("change-001", fake.proposals["change-001"].stamp)]
         await until_seen(pilot, "change-001 applied: src/a.py")
@@ -81,14 +81,14 @@ async def test_any_other_key_leaves_the_files_alone(key: str) -> None:
         await until(pilot, lambda: _confirm(app).deed is None)
         assert "Nothing was written." in seen(app)
         clock.pass_(5)
-        await pilot.press("y")
+        await pilot.press("Y")
         await pilot.pause(0.05)
         assert fake.applied == []
 
 
 @pytest.mark.parametrize(
     "keys",
-    [["a", "y"], ["a", "y", "y", "y"], ["enter", "a", "enter", "y"], [*"say yes", "enter"], [*"ayayay"]],
+    [["a", "Y"], ["a", "Y", "Y", "Y"], ["enter", "a", "enter", "Y"], [*"sayYes", "enter"], [*"aYaYaY"]],
 )
 @pytest.mark.parametrize("gap", [0.0, 0.1, 0.25])
 async def test_type_ahead_never_applies(keys: list[str], gap: float) -> None:
@@ -111,7 +111,7 @@ async def test_keys_typed_before_the_review_is_drawn_never_apply() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await begun(pilot)
         clock.pass_(5)
-        for key in ("f4", "a", "y"):
+        for key in ("f4", "a", "Y"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.drawn is not None)
         clock.pass_(5)
@@ -119,7 +119,9 @@ async def test_keys_typed_before_the_review_is_drawn_never_apply() -> None:
         assert fake.applied == []
 
 
-@pytest.mark.parametrize("text", ["essay, may, stay", "say yes", "ok pay", "okay it is away", "I stay"])
+@pytest.mark.parametrize(
+    "text", ["essay, may, stay", "say yes", "ok pay", "okay it is away", "I stay", "naY, sayYes"]
+)
 @pytest.mark.parametrize("gap", [0.35, 0.5, 5.0])
 async def test_a_sentence_typed_slowly_in_the_wrong_place_does_not_apply(text: str, gap: float) -> None:
     clock = Clock()
@@ -134,6 +136,41 @@ async def test_a_sentence_typed_slowly_in_the_wrong_place_does_not_apply(text: s
         assert fake.applied == []
 
 
+@pytest.mark.parametrize("word", ["way", "pay", "bay", "away", "Way"])
+@pytest.mark.parametrize("gap", [0.35, 1.3, 60.0])
+async def test_a_word_with_nothing_after_it_does_not_apply(
+    word: str, gap: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("steward.tui.review.confirm.SETTLE", 0.0)
+    monkeypatch.setattr("steward.tui.review.confirm.RHYTHM", 0.0)
+    clock = Clock()
+    fake, app = _with_change(clock)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        for letter in word:
+            clock.pass_(gap)
+            await pilot.press(letter)
+            await pilot.pause()
+        await pilot.pause(0.1)
+        assert fake.applied == []
+
+
+async def test_a_small_y_says_what_the_answer_is_and_the_question_stands() -> None:
+    clock = Clock()
+    fake, app = _with_change(clock)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        await _asked(pilot, app, clock)
+        clock.pass_(1)
+        await pilot.press("y")
+        await until_seen(pilot, "A small y ends many a word")
+        clock.pass_(1)
+        await pilot.press("Y")
+        await until(pilot, lambda: bool(fake.applied))
+
+
 @pytest.mark.parametrize("key", ["space", "enter", "s", "escape"])
 async def test_a_key_right_after_the_answer_stops_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("steward.tui.review.confirm.SETTLE", 60.0)
@@ -142,13 +179,13 @@ async def test_a_key_right_after_the_answer_stops_it(key: str, monkeypatch: pyte
     async with app.run_test(size=(100, 30)) as pilot:
         await begun(pilot)
         await reviewing(pilot)
-        for letter in "way":
+        for letter in "waY":
             clock.pass_(1)
             await pilot.press(letter)
             await pilot.pause()
         await until_seen(pilot, "Any key now stops it.")
         await pilot.press(key)
-        await until_seen(pilot, "A key came right after y; nothing was written.")
+        await until_seen(pilot, "A key came right after Y; nothing was written.")
         assert _confirm(app).deed is None and fake.applied == []
 
 
@@ -175,7 +212,7 @@ async def test_after_keys_that_mean_nothing_a_decision_takes_its_key_twice() -> 
         assert fake.applied == []
 
 
-@pytest.mark.parametrize("text", ["y", "a\ny\n", "yes\n", "y" * 50])
+@pytest.mark.parametrize("text", ["Y", "a\nY\n", "Yes\n", "Y" * 50])
 async def test_a_paste_is_never_an_answer(text: str) -> None:
     clock = Clock()
     fake, app = _with_change(clock)
@@ -199,11 +236,11 @@ async def test_a_key_that_came_too_soon_says_so_and_a_later_one_counts() -> None
         await reviewing(pilot)
         await _asked(pilot, app, clock)
         clock.pass_(0.2)
-        await pilot.press("y")
+        await pilot.press("Y")
         await until_seen(pilot, "too soon")
         assert fake.applied == []
         clock.pass_(0.5)
-        await pilot.press("y")
+        await pilot.press("Y")
         await until(pilot, lambda: bool(fake.applied))
 
 
@@ -238,9 +275,12 @@ async def test_a_change_that_turns_stale_while_the_question_stands_is_not_applie
         await reviewing(pilot)
         await _asked(pilot, app, clock)
         fake.make_stale("change-001", "src/a.py")
-        await until(pilot, lambda: _confirm(app).deed is None)
+        await until_seen(
+            pilot, "Something has changed meanwhile: the question is gone, and nothing was written."
+        )
+        assert _confirm(app).deed is None
         clock.pass_(1)
-        await pilot.press("y")
+        await pilot.press("Y")
         await pilot.pause(0.05)
         assert fake.applied == []
         assert "stale" in seen(app)
@@ -259,7 +299,7 @@ async def test_a_change_amended_while_it_is_read_is_shown_anew_and_says_so() -> 
         await until_seen(pilot, "x + 999")
         assert "is not what you were reading" in seen(app)
         clock.pass_(1)
-        await pilot.press("y")
+        await pilot.press("Y")
         await pilot.pause(0.05)
         assert fake.applied == []
         clock.pass_(1)
@@ -267,7 +307,7 @@ async def test_a_change_amended_while_it_is_read_is_shown_anew_and_says_so() -> 
         await until_seen(pilot, "press this one once more")
         await _asked(pilot, app, clock)
         clock.pass_(1)
-        await pilot.press("y")
+        await pilot.press("Y")
         await until(pilot, lambda: bool(fake.applied))
         assert fake.applied == [("change-001", fake.proposals["change-001"].stamp)]
         assert fake.applied[0][1] != old.stamp
@@ -309,6 +349,47 @@ async def test_a_sentence_typed_for_another_window_discards_nothing() -> None:
         await until(pilot, lambda: fake.discarded == [("change-001", "o thisa")])
 
 
+@pytest.mark.parametrize("key", ["d", "c", "slash"])
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)])
+async def test_a_line_to_type_in_says_what_enter_and_escape_do_at_any_width(
+    key: str, size: tuple[int, int]
+) -> None:
+    clock = Clock()
+    _, app = _with_change(clock)
+    async with app.run_test(size=size) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        clock.pass_(1)
+        await pilot.press("G")
+        clock.pass_(1)
+        await pilot.press(key)
+        hint, *words = {
+            "d": ("Why discard change-001?", "enter discards it", "esc keeps it"),
+            "c": ("comment on line 5", "enter keeps it", "esc leaves it"),
+            "slash": ("find in this change", "enter finds", "esc leaves"),
+        }[key]
+        await until(pilot, lambda: all(word in rows(app)[-1] for word in words))
+        assert hint in seen(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: "a apply" in rows(app)[-1])
+
+
+async def test_the_question_stands_alone_on_the_smallest_screen() -> None:
+    clock = Clock()
+    fake, app = _with_change(clock)
+    async with app.run_test(size=(40, 12)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        await pilot.press("u")
+        await until_seen(pilot, "That key came too soon")
+        await _asked(pilot, app, clock)
+        assert "too soon" not in seen(app) and "a apply" not in seen(app)
+        assert "Y  apply" in seen(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: "a apply" in rows(app)[-1])
+        assert fake.applied == []
+
+
 async def test_escape_from_the_reason_keeps_the_change() -> None:
     clock = Clock()
     fake, app = _with_change(clock)
@@ -336,7 +417,7 @@ async def test_an_applied_change_is_undone_after_the_same_question() -> None:
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and _confirm(app).drawn is not None)
         clock.pass_(1)
-        await pilot.press("y")
+        await pilot.press("Y")
         await until(pilot, lambda: fake.proposals["change-001"].status == "undone")
         await until_seen(pilot, "change-001 undone: src/a.py")
 

@@ -58,7 +58,7 @@ async def _applied(pilot: Pilot[int], app: StewardApp, clock: Clock) -> None:
     await pilot.press("a")
     await until(pilot, lambda: app.screen.query_one(Confirm).drawn is not None, "the question")
     clock.pass_(2)
-    await pilot.press("y")
+    await pilot.press("Y")
     await until_seen(pilot, "applied:")
 
 
@@ -177,7 +177,7 @@ async def test_comments_stand_below_their_lines_and_go_as_one_question() -> None
         await until_seen(pilot, "2 comments")
         await pilot.press("escape")
         await until(pilot, lambda: len(app.screen_stack) == 1)
-        await until_seen(pilot, "2 comments on change-001 not sent yet")
+        await until_seen(pilot, "2 unsent comments on change-001; s in the review sends.")
         await reviewing(pilot)
         await pilot.press("s")
         await until(pilot, lambda: bool(fake.asked))
@@ -206,6 +206,29 @@ async def test_who_decides_with_comments_unsent_is_told_that_they_will_be_forgot
         clock.pass_(2)
         await pilot.press("d")
         await until_seen(pilot, "1 unsent comment will be forgotten.")
+        await pilot.press("escape")
+        await until(pilot, lambda: "forgotten" not in seen(app))
+
+
+async def test_comments_that_can_no_longer_be_sent_are_not_spoken_of() -> None:
+    fake, app, clock = _app()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        _to(app, "line five")
+        await pilot.press("c")
+        await typed(pilot, "why?")
+        await pilot.press("enter")
+        await until_seen(pilot, "❝")
+        await _applied(pilot, app, clock)
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+        await typed(pilot, "/undo-change")
+        await pilot.press("enter")
+        await until_seen(pilot, "Take back change-001")
+        assert "unsent" not in seen(app)
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+        assert "unsent" not in seen(app) and fake.proposals["change-001"].status == "applied"
 
 
 async def test_a_comment_is_changed_and_taken_away_on_its_row() -> None:

@@ -30,6 +30,7 @@ async def screen(
     settings: Settings | None = None,
     window: int | None = None,
     before: Callable[[Steward], Any] | None = None,
+    begins: bool = True,
 ) -> AsyncGenerator[Opened]:
     """The screen over a steward in ``folder``, which may hold sessions from an earlier one."""
     root = folder / "repo"
@@ -46,7 +47,8 @@ async def screen(
     app = StewardApp(steward, settings or Settings(), now=Clock())
     try:
         async with app.run_test(size=(89, 44)) as pilot:
-            await begun(pilot)
+            if begins:
+                await begun(pilot)
             yield app, pilot, steward, gateway
     finally:
         await steward.close()

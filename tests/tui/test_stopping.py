@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +13,8 @@ import pytest
 from steward.tui.app import StewardApp
 from steward.workspace import Workspace
 from tests.support import call, plant, steward_in
-from tests.tui.looking import begun, seen, typed, until, until_seen
+from tests.tui.looking import PATIENCE, ask, begun, seen, typed, until, until_seen
+from tests.tui.test_sessions import command, screen
 
 RUNS_AWAY = {"query": r"(a|a)+(a|a)+\d$", "regex": True}
 
@@ -46,16 +49,24 @@ class Gate:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.opened = threading.Event()
+        self._held: set[int] = set()
         files = Workspace.files
 
         def gated(
             workspace: Workspace, limit: int | None = None, stop: Callable[[], bool] | None = None
         ) -> list[str]:
+            here = threading.get_ident()
+            self._held.add(here)
             while not self.opened.wait(0.01) and not (stop and stop()):
                 pass
+            self._held.discard(here)
             return files(workspace, limit, stop)
 
         patch.setattr(Workspace, "files", gated)
+
+    def holds(self, thread: threading.Thread) -> bool:
+        """Whether the thread waits here."""
+        return thread.ident in self._held
 
 
 async def test_while_files_are_listed_that_is_said_and_typing_goes_on(
@@ -72,12 +83,21 @@ async def test_while_files_are_listed_that_is_said_and_typing_goes_on(
             await pilot.press("tab")
             await typed(pilot, "ner")
             assert "see @inner" in seen(app)
+            many = min(32, (os.cpu_count() or 1) + 4)
+            await typed(pilot, "e" * many)
+            assert not await asyncio.wait_for(steward.history(), PATIENCE), (
+                "many keys keep nothing else waiting"
+            )
+            await pilot.press(*["backspace"] * many)
             await pilot.press("escape")
-            await until(pilot, lambda: "the files are being listed" not in seen(app))
-            gate.opened.set()
-            await until(pilot, lambda: steward.paths_listed)
+            await until_seen(pilot, "The files are no longer listed; another @ lists them.")
+            await until(pilot, lambda: not any(gate.holds(t) for t in threading.enumerate()))
             await pilot.press("backspace")
+            assert "the files are being listed" not in seen(app) and not steward.paths_listed
+            gate.opened.set()
+            await typed(pilot, " @inner")
             await until_seen(pilot, "src/deep/inner.py")
+            assert "see @inne @inner" in seen(app)
     finally:
         await steward.close()
 
@@ -92,3 +112,72 @@ async def test_leaving_does_not_wait_for_a_list(tmp_path: Path, monkeypatch: pyt
         await until_seen(pilot, "the files are being listed")
     await steward.close()
     assert not any(thread.name == "paths" for thread in threading.enumerate())
+
+
+def plant_heavy_skills(root: Path) -> None:
+    """So many skills, with nearly as much at their heads as may be, that reading them takes seconds anywhere."""
+    head = "".join(f"  key{n}: value {n}\n" for n in range(900))
+    for number in range(400):
+        folder = root / ".agents" / "skills" / f"heavy-{number:03}"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(
+            f"---\nname: heavy-{number:03}\ndescription: Weighs.\nmetadata:\n{head}---\nWords.\n"
+        )
+
+
+async def test_esc_stops_looking_for_skills_at_the_start_and_the_question_comes_back(tmp_path: Path) -> None:
+    plant_heavy_skills(plant(tmp_path / "repo"))
+    async with screen(tmp_path, [{"text": "A."}], begins=False) as (app, pilot, steward, _):
+        await until_seen(pilot, "reading instructions and skills… · esc stops it")
+        await typed(pilot, "one")
+        await pilot.press("enter")
+        await until_seen(pilot, "❯ one")
+        assert "esc stops" in seen(app)
+        await pilot.press("escape")
+        await until_seen(pilot, "Stopped before it was asked; the question is in the prompt again.")
+        await until_seen(pilot, "Looking for skills was stopped before its end; /skills looks again.")
+        assert app.prompt.text == "one" and not app.turns.running
+        app.prompt.replace_all("")
+        await ask(pilot, "one")
+        assert "A." in seen(app)
+        assert steward.transcript()
+
+
+async def test_without_a_question_esc_lets_the_conversation_begin_with_the_skills_found_by_then(
+    tmp_path: Path,
+) -> None:
+    plant_heavy_skills(plant(tmp_path / "repo"))
+    async with screen(tmp_path, [{"text": "A."}], begins=False) as (app, pilot, _, _):
+        await until_seen(pilot, "reading instructions and skills… · esc stops it")
+        await pilot.press("escape")
+        await until_seen(pilot, "Looking for skills was stopped before its end; /skills looks again.")
+        await ask(pilot, "one")
+        assert "A." in seen(app)
+
+
+async def test_esc_stops_the_look_of_skills_and_those_that_were_known_stay(tmp_path: Path) -> None:
+    async with screen(tmp_path, [{"text": "A."}]) as (app, pilot, steward, _):
+        known = len((await steward.skills()).skills)
+        plant_heavy_skills(tmp_path / "repo")
+        await command(pilot, "/skills")
+        await until_seen(pilot, "looking for skills… · esc stops it")
+        await pilot.press("escape")
+        await until_seen(pilot, "Skills are no longer looked for; those that were known stay.")
+        assert "esc stops it" not in seen(app)
+        assert len(steward._talk.skill.catalog.skills) == known  # pyright: ignore[reportPrivateUsage]
+        await ask(pilot, "one")
+        assert "A." in seen(app)
+
+
+async def test_during_a_turn_esc_stops_the_look_that_was_begun_last_and_then_the_turn(tmp_path: Path) -> None:
+    async with screen(tmp_path, [{"text": "A.", "hang": True}]) as (app, pilot, _, _):
+        app.turns.ask("one")
+        await until_seen(pilot, "● thinking")
+        plant_heavy_skills(tmp_path / "repo")
+        await command(pilot, "/skills")
+        await until_seen(pilot, "looking for skills… · esc stops it")
+        await pilot.press("escape")
+        await until_seen(pilot, "Skills are no longer looked for; those that were known stay.")
+        assert app.turns.running
+        await pilot.press("escape")
+        await until_seen(pilot, "Interrupted")

@@ -1,4 +1,4 @@
-"""The frame round the prompt; it says when there is more of the conversation below."""
+"""The frame round the prompt; it says when there is more of the conversation below, or more typed than is in sight."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class PromptBox(Horizontal):
         height: auto; border: round $border-blurred; background: $background;
         margin: 0 1; padding: 0 1 0 0;
         border-subtitle-color: $accent; border-subtitle-background: $background;
+        border-title-color: $foreground 60%; border-title-background: $background;
     }
     PromptBox:focus-within { border: round $border; }
     PromptBox > #mark {
@@ -35,6 +36,11 @@ class PromptBox(Horizontal):
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="mark")
         yield self._prompt
+
+    def on_text_area_changed(self) -> None:
+        lines = self._prompt.document.line_count
+        most = self._prompt.styles.max_height
+        self.border_title = f"{lines:,} lines" if most is not None and lines > most.value else ""
 
     def show_below(self, lines: int) -> None:
         """Say how much is below the view; nothing at the end."""

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 MOST_LINES = 12
 """Lines of the prompt, however tall the screen is."""
 
+HINTS = (
+    "Ask, or say what to change · / commands · @ files · ! shell",
+    "Ask · / commands · @ files",
+)
+"""What stands in the prompt while it is empty, the shorter one for where the longer has no room."""
+
 
 def shown(text: str) -> str:
     """Pasted or stored text as it may stand in the prompt: line ends are LF, hidden characters are marks."""
@@ -58,6 +64,13 @@ class Prompt(TextArea):
             self.wanted = wanted
             super().__init__()
 
+    class Dropped(Message):
+        """The person does not want it completed."""
+
+        def __init__(self, wanted: Wanted) -> None:
+            self.wanted = wanted
+            super().__init__()
+
     class Scroll(Message):
         """The transcript is to move."""
 
@@ -81,7 +94,7 @@ class Prompt(TextArea):
             tab_behavior="focus",
             show_line_numbers=False,
             highlight_cursor_line=False,
-            placeholder="Ask, or say what to change · / commands · @ files · ! shell",
+            placeholder=HINTS[0],
         )
         self.cursor_blink = False
         self.recall = Recall()
@@ -95,6 +108,9 @@ class Prompt(TextArea):
     def fit(self, lines: int) -> None:
         """The screen has this many lines: take at most two fifths of it with the frame, so that the cursor shows."""
         self.styles.max_height = max(min(MOST_LINES, lines * 2 // 5 - 2), 2)
+
+    def on_resize(self) -> None:
+        self.placeholder = HINTS[self.size.width <= len(HINTS[0])]
 
     # Text
 
@@ -144,6 +160,8 @@ class Prompt(TextArea):
                     self._completion.move(1)
                     return True
                 case "escape":
+                    if self._wanted is not None:
+                        self.post_message(self.Dropped(self._wanted))
                     self._dismiss()
                     return True
                 case _:

@@ -15,6 +15,7 @@ from steward.tui.lines import plain
 from steward.tui.review.bars import Place
 from steward.tui.review.diff_view import DiffView
 from steward.tui.review.one_line import OneLine
+from steward.tui.status import KeyBar
 from steward.visible import visible
 
 if TYPE_CHECKING:
@@ -43,9 +44,11 @@ class Asking(Screen[None]):
         self._refused: str | None = None
         """The reason whose enter did not count."""
 
-    def _open_input(self, purpose: str, hint: str, value: str = "") -> None:
+    def _open_input(self, purpose: str, hint: str, enter: str, escape: str, value: str = "") -> None:
+        """Open it for a purpose; ``enter`` and ``escape`` say in few words what these two keys do meanwhile."""
         line = self.query_one(OneLine)
         self._input_for = purpose
+        self.query_one(KeyBar).show((("enter", enter, "enter"), ("esc", escape, "escape")))
         line.placeholder = plain(hint)
         line.value = visible(value, keep="")
         line.cursor_position = len(line.value)
@@ -56,8 +59,13 @@ class Asking(Screen[None]):
 
     def _close_input(self) -> None:
         self._input_for = ""
+        self.query_one(KeyBar).show(self._keys())
         self.query_one(OneLine).display = False
         self.query_one(DiffView).focus()
+
+    def _keys(self) -> tuple[tuple[str, str, str], ...]:
+        """The keys of the screen for its bar."""
+        raise NotImplementedError
 
     def typed(self, purpose: str, text: str) -> None:
         """The line was sent."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Deed = Literal["apply", "undo"]
 
+ANSWER = "Y"
+"""The answer. No word that is typed for another window has a capital after a small letter; many end in a small y."""
+
 LEFT_FOR_DIFF = 5
 """Lines of the screen that the question leaves for the rest, however much it has to say."""
 
@@ -39,7 +42,7 @@ def settle(pause: float) -> float:
 
 
 class Confirm(Widget, can_focus=False):
-    """Says exactly what ``y`` would do. It is hidden until asked for, and knows when it was drawn."""
+    """Says exactly what the answer would do. It is hidden until asked for, and knows when it was drawn."""
 
     DEFAULT_CSS = "Confirm { height: auto; width: 1fr; display: none; }"
     ALLOW_SELECT: ClassVar[bool] = False
@@ -60,6 +63,7 @@ class Confirm(Widget, can_focus=False):
         self.drawn = None
         self._forget_answer()
         self.display = True
+        self.screen.set_class(True, "-asked")
         self._fit()
 
     def tell(self, sentence: str) -> None:
@@ -88,6 +92,7 @@ class Confirm(Widget, can_focus=False):
         self._forget_answer()
         self.deed, self.drawn = None, None
         self.display = False
+        self.screen.set_class(False, "-asked")
 
     def _fit(self) -> None:
         self.styles.height = len(self._lines(max(self.screen.size.width, 20)))
@@ -105,7 +110,7 @@ class Confirm(Widget, can_focus=False):
         head = [Segment(f"{verb} {plain(self._facts)}", back + looks.bold)]
         lines = wrap(head, width - 1, [Segment(" ◆ ", looks.user_mark)], margin)
         keys = [
-            Segment(" y ", looks.chip),
+            Segment(f" {ANSWER} ", looks.chip),
             Segment(f" {does}  ", back),
             Segment(" any other key ", looks.chip_warning),
             Segment(" leaves it", back),

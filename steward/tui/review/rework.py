@@ -145,14 +145,14 @@ class Rework(Asking):
         row = view.rows[view.cursor]
         if isinstance(row, CommentRow):
             self._editing = row.index
-            self._open_input("comment", "enter keeps it, esc leaves it; empty takes it away", row.text)
+            self._open_input("comment", "empty takes the comment away", "keeps it", "leaves it", row.text)
             return
         self._about = _target(view, found[0])
         if self._about is None:
             self._refuse("A comment is about lines; there is none here.")
             return
         self._editing = None
-        self._open_input("comment", f"comment on {_named(self._about)} · enter keeps it, esc leaves it")
+        self._open_input("comment", f"comment on {_named(self._about)}", "keeps it", "leaves it")
 
     _editing: int | None = None
     _about: Comment | None = None

@@ -15,7 +15,7 @@ from steward.tui import sentences
 from steward.tui.keys import REVIEW, bindings, entry
 from steward.tui.lines import plain
 from steward.tui.review.bars import Place, Title
-from steward.tui.review.confirm import Confirm, Deed
+from steward.tui.review.confirm import ANSWER, Confirm, Deed
 from steward.tui.review.diff_view import DiffView
 from steward.tui.review.one_line import OneLine
 from steward.tui.review.reading import Reading, Readings
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from steward.service.views import Review
     from steward.tui.keyboard import Keyboard
 
-TOO_SOON = "That key came too soon after another, or before this could be read; press y once more."
+TOO_SOON = f"That key came too soon after another, or before this could be read; press {ANSWER} once more."
 
-STOPPED = "A key came right after y; nothing was written."
+SMALL = f"A small {ANSWER.lower()} ends many a word; {ANSWER}, with shift, is the answer."
+
+STOPPED = f"A key came right after {ANSWER}; nothing was written."
 
 
 class ReviewScreen(Rework):
@@ -43,6 +45,7 @@ class ReviewScreen(Rework):
 
     DEFAULT_CSS = """
     ReviewScreen { background: $background; layers: base above; overflow: hidden; }
+    ReviewScreen.-asked KeyBar { display: none; }
     ReviewScreen Input, ReviewScreen Input:focus {
         height: 1; border: none; background: $panel; padding: 0 1; display: none;
     }
@@ -120,6 +123,8 @@ class ReviewScreen(Rework):
             self._keep()
         if same and view.review is not None and _alike(before, review):
             return
+        if self.query_one(Confirm).deed is not None:
+            place.say("Something has changed meanwhile: the question is gone, and nothing was written.")
         self.query_one(Confirm).close()
         self.drawn = None
         if self._deciding and not same and self.reading.place is None:
@@ -141,7 +146,8 @@ class ReviewScreen(Rework):
         title.left_out = self.reading.parts.sentence if self.reading is not None else ""
         title.comments = len(self.reading.comments) if self.reading is not None else 0
         title.refresh()
-        self.query_one(KeyBar).show(self._keys())
+        if not self._input_for:
+            self.query_one(KeyBar).show(self._keys())
         self._say_where()
 
     def look_again(self) -> None:
@@ -231,13 +237,15 @@ class ReviewScreen(Rework):
             return
         event.stop()
         event.prevent_default()
-        if event.key != "y":
-            late = confirm.answered
+        late = confirm.answered
+        if event.key == ANSWER.lower() and not late:
+            confirm.tell(SMALL)
+        elif event.key != ANSWER:
             confirm.close()
             if event.is_printable:
                 self._keyboard.stray()
             self.query_one(Place).say(STOPPED if late else "Nothing was written.")
-        elif confirm.answered:
+        elif late:
             pass
         elif not self._keyboard.deliberate(confirm.drawn):
             confirm.tell(TOO_SOON)
@@ -267,11 +275,11 @@ class ReviewScreen(Rework):
         view = self.query_one(DiffView)
         if self._input_for:
             self._close_input()
+            self.query_one(Place).say("")
         elif view.mark is not None:
             view.action_range()
-        elif self.reading is not None and self.reading.comments:
-            said = sentences.count(len(self.reading.comments), "comment")
-            self._leave(f"{said} on {self.reading.proposal.id} not sent yet; s in the review sends.", "info")
+        elif unsent := self._unsent:
+            self._leave(f"{unsent} on {self._change}; s in the review sends.", "info")
         else:
             self.dismiss()
 
@@ -325,15 +333,16 @@ class ReviewScreen(Rework):
                     place.say(f"{proposal.id} is {proposal.status}; only a pending change can be discarded.")
                 else:
                     place.say(f"{self._unsent} will be forgotten." if self._unsent else "")
-                    self._open_input("discard", f"Why discard {proposal.id}? enter discards, esc keeps it")
+                    self._open_input("discard", f"Why discard {proposal.id}?", "discards it", "keeps it")
             case _:
                 pass
 
     @property
     def _unsent(self) -> str:
-        """How many comments the model was not sent, in words; empty when there are none."""
-        comments = len(self.reading.comments) if self.reading is not None else 0
-        return sentences.count(comments, "unsent comment") if comments else ""
+        """How many comments could still be sent, in words; empty when there are none."""
+        if self.reading is None or not self.reading.comments or self.reading.proposal.status != "pending":
+            return ""
+        return sentences.count(len(self.reading.comments), "unsent comment")
 
     def _ask(self, deed: Deed, review: Review) -> None:
         proposal = review.proposal
@@ -341,17 +350,19 @@ class ReviewScreen(Rework):
         removed = sum(count.removed for count in review.counts)
         many = len(review.counts)
         files = review.counts[0].path if many == 1 else sentences.count(many, "file")
+        applies = deed == "apply"
         warnings = [
             f"{path} {text}" if text[:1].islower() else f"{path}: {text}" for path, text in review.banners
         ]
-        if review.hidden:
+        if review.hidden and applies:
             warnings.append(f"It adds {sentences.count(review.hidden, 'hidden character')}.")
         if review.overlaps:
             warnings.append(f"Other pending changes touch the same files: {', '.join(review.overlaps)}.")
-        if review.instructions_changed:
+        if review.instructions_changed and applies:
             warnings.append(f"Instructions changed since: {', '.join(review.instructions_changed)}.")
-        if unsent := self._unsent:
+        if (unsent := self._unsent) and applies:
             warnings.append(f"{unsent} will be forgotten; s sends first.")
+        self.query_one(Place).say("")
         confirm = self.query_one(Confirm)
         confirm.ask(
             deed,
@@ -414,7 +425,7 @@ class ReviewScreen(Rework):
 
     def action_search(self) -> None:
         """Type what to find."""
-        self._open_input("search", "find in this change · enter finds, esc leaves")
+        self._open_input("search", "find in this change", "finds", "leaves")
 
     def typed(self, purpose: str, text: str) -> None:
         if purpose == "search":

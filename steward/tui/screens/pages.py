@@ -38,7 +38,8 @@ class _Page:
         """A heading with an empty line before it."""
         if len(self.lines) > 1:
             self.lines.append([])
-        self.lines.append([Segment("  " + text, self.looks.heading)])
+        margin = [Segment("  ", self.looks.heading)]
+        self.lines.extend(wrap([Segment(text, self.looks.heading)], self.width - 2, margin, margin))
 
     def fact(self, label: str, text: str, warn: bool = False) -> None:
         """A label and what belongs to it."""

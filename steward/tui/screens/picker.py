@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.app import ComposeResult
@@ -105,7 +106,7 @@ class Rows(ScrollView, can_focus=False):
         if part == 1:
             detail = shorten(plain(item.detail), max(width - 6, 4))
             return Strip(pad([Segment("     " + detail, style if here else looks.muted)], width, style))
-        note = shorten(plain(item.note), max(width // 2, 8))
+        note = _fitting(plain(item.note), max(width // 2, 8))
         badge = f" {plain(item.badge)} " if item.badge else ""
         left: Line = [
             Segment(" ❯ " if here else "   ", style + looks.bold if here else style),
@@ -118,6 +119,13 @@ class Rows(ScrollView, can_focus=False):
         gap = max(width - width_of(left) - width_of([Segment(note)]) - 2, 1)
         line = [*left, Segment(" " * gap, style), Segment(note, style if here else looks.muted)]
         return Strip(pad(line, width, style)).crop(0, width)
+
+
+def _fitting(note: str, width: int) -> str:
+    """The note cut to the width, without a last part of which next to nothing would be left."""
+    shown = shorten(note, width)
+    whole, _, part = shown.rpartition(" · ")
+    return whole if shown != note and whole and cell_len(part) < 8 else shown
 
 
 class Picker(ModalScreen[str | None]):
@@ -147,14 +155,16 @@ class Picker(ModalScreen[str | None]):
         yield Static(Content(self._title), id="pick-title")
         yield Input(placeholder="type to narrow" + (", or a name of your own" if self._free else ""))
         yield Rows(self._items)
+        yield Static(Content(self._foot(self._items)), id="pick-foot")
+
+    def _foot(self, shown: Sequence[Item]) -> str:
+        """The keys that do something, and why no row is shown when none is."""
         app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
-        some = bool(self._items) or self._free
-        keys = (
-            foot(app, "pick", "leave-list", LIST[2:4])
-            if some
-            else f"{self._empty} · {foot(app, 'leave-list')}"
-        )
-        yield Static(Content(keys), id="pick-foot")
+        if shown or (self._free and not self._items):
+            return foot(app, "pick", "leave-list", LIST[2:4])
+        why = self._empty.rstrip(".") if not self._items else "Nothing fits what is typed"
+        taken = f" · {foot(app, 'pick')} as it is typed" if self._free else ""
+        return f"{why}{taken} · {foot(app, 'leave-list')}"
 
     def on_mount(self) -> None:
         self.query_one(Input).cursor_blink = False
@@ -165,13 +175,13 @@ class Picker(ModalScreen[str | None]):
             event.input.value = clean
             return
         words = event.value.casefold().split()
-        self.query_one(Rows).show(
-            [
-                i
-                for i in self._items
-                if all(w in f"{i.value} {i.label} {i.note} {i.detail}".casefold() for w in words)
-            ]
-        )
+        fitting = [
+            i
+            for i in self._items
+            if all(w in f"{i.value} {i.label} {i.note} {i.detail}".casefold() for w in words)
+        ]
+        self.query_one(Rows).show(fitting)
+        self.query_one("#pick-foot", Static).update(Content(self._foot(fitting)))
 
     def on_input_submitted(self) -> None:
         self._pick()

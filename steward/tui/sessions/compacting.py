@@ -52,6 +52,9 @@ class Compacting:
             try:
                 summary = await steward.propose_summary()
             except StewardError:
+                if app.turns.interrupted:
+                    app.feed.say("Interrupted; the conversation is as it was.", "warning")
+                    return
                 app.feed.say("Nothing was compacted; the conversation is as it was.", "warning")
                 raise
             app.turns.doing("the summary waits for you")

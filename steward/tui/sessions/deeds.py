@@ -28,6 +28,11 @@ class SessionDeeds:
         self._beginning = asyncio.Lock()
         self._begun = False
 
+    @property
+    def begun(self) -> bool:
+        """Whether the steward was started."""
+        return self._begun
+
     async def begin(self) -> bool:
         """Start the steward and show the conversation that it holds; when that failed, it is tried again here.
 
@@ -83,7 +88,8 @@ class SessionDeeds:
 
     async def _new(self) -> None:
         app = self._app
-        await app.steward.new_session()
+        with app.deeds.waits.said(sentences.STARTING, app.steward.interrupt):
+            await app.steward.new_session()
         self.show(())
         await app.deeds.look()
 
@@ -103,7 +109,8 @@ class SessionDeeds:
     async def _resume(self, session: str) -> None:
         steward = self._app.steward
         messages = await steward.stored(session)
-        await steward.resume(session)
+        with self._app.deeds.waits.said(sentences.STARTING, steward.interrupt):
+            await steward.resume(session)
         # Nothing is awaited before the conversation is shown, so that what is told of it comes after it.
         self.show(messages)
         self._app.feed.say(

@@ -77,6 +77,7 @@ class SessionList(Picker):
     # Searching
 
     def on_input_changed(self, event: Input.Changed) -> None:
+        event.prevent_default()  # what was found stays until something else is
         if (clean := visible(event.value, keep="")) != event.value:
             event.input.value = clean
             return
