@@ -20,6 +20,7 @@ OPEN_PATH = getattr(os, "O_PATH", os.O_NONBLOCK | os.O_NOCTTY) | os.O_CLOEXEC | 
 _NO_XDEV, _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x01, 0x02, 0x04, 0x08
 _RESOLVE = _BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS | _NO_XDEV
 _OPENAT2 = 437 if sys.platform == "linux" and os.uname().machine in ("x86_64", "aarch64", "arm64") else None
+_ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 _STATX_MNT_ID = 0x1000
 _AT_EMPTY_PATH = 0x1000
 
@@ -57,7 +58,7 @@ class Openat2:
         os.close(root)
 
     def open(self, parts: tuple[str, ...], flags: int) -> int:
-        path = os.fsencode("/".join(parts)) or b"."
+        path = "/".join(parts).encode(_ENCODING, _ERRORS) or b"."
         # EAGAIN: something was renamed during the look-up and the kernel could not be sure.
         for _ in range(64):
             try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 from steward.workspace.engine import OPEN_DIRECTORY, OPEN_FILE, Engine
 from steward.workspace.git import Git
@@ -31,8 +31,7 @@ _BOTH = f"/{'/'.join(IGNORE_FILES)}/"
 _NOTHING: Mapping[str, Kind] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A directory that is not ignored, or of which only what git tracks is not."""
 
     parts: tuple[str, ...]
@@ -67,7 +66,7 @@ class Place:
                     chain = (Governing(rules, len(self.parts)), *chain)
             elif kind == "link":
                 refused += 1
-        return (self if chain is self.chain else replace(self, chain=chain)), refused
+        return (self if chain is self.chain else self._replace(chain=chain)), refused
 
     def decisions(
         self,
