@@ -175,6 +175,3 @@ class Disk:
     def nonce(self) -> str:
         """What makes a name unguessable; hex digits."""
         return secrets.token_hex(8)
-
-
-RealDisk = Disk

@@ -42,17 +42,15 @@ class ProposePatchArguments(Arguments):
 class ProposePatchTool:
     """Gives a patch to the turn's draft, and tells the model what came of it.
 
-    ``draft`` is asked for each call, so that one tool serves every turn of a conversation; ``made`` is told of each
-    accepted patch.
+    ``draft`` is asked for each call, so that one tool serves every turn of a conversation.
     """
 
     name = "proposePatch"
     arguments = ProposePatchArguments
 
-    def __init__(self, draft: Callable[[], Draft], made: Callable[[Accepted], None] | None = None) -> None:
+    def __init__(self, draft: Callable[[], Draft]) -> None:
         self.description = described("proposePatch")
         self._draft = draft
-        self._made = made
 
     async def run(self, arguments: ProposePatchArguments) -> ToolResult:
         """Store the patch; ``EditRefused``, ``PathRefused`` and the like say why it was not."""
@@ -80,8 +78,6 @@ class ProposePatchTool:
             if refusal.kind == "not-found" and (slip := slips.in_old(old)):
                 raise EditRefused(refusal.kind, f"{slip}\n{refusal}") from None
             raise
-        if self._made is not None:
-            self._made(accepted)
         return ToolResult(
             told(accepted, path),
             touched=(path,) if target is None else (path, target),

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from steward.tui.screens.lineview import Maker
     from steward.tui.screens.picker import Item
 
-DECIDING = frozenset({"apply-change", "discard-change", "undo-change", "rebase-change"})
-
 
 class Deeds:
     """Carries commands out against the steward and shows what came of them."""

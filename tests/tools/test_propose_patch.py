@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from steward.proposals import Accepted, Draft, FileChange
+from steward.proposals import Draft, FileChange
 from steward.tools.base import ToolBox, ToolResult
 from steward.tools.propose_patch import ProposePatchTool, snippet
 from steward.tools.read_file import ReadFileTool, ReadLimits
@@ -23,10 +23,9 @@ class Model:
     def __init__(self, workspace: Workspace) -> None:
         self.root = workspace.root
         self.shelf = MemoryShelf()
-        self.accepted: list[Accepted] = []
         draft = Draft(workspace, self.shelf, lambda path: ())
         self.reader = ToolBox([ReadFileTool(workspace, draft.views, limits=ReadLimits(line_characters=20))])
-        self.box = ToolBox([ProposePatchTool(lambda: draft, self.accepted.append)])
+        self.box = ToolBox([ProposePatchTool(lambda: draft)])
 
     async def call(self, **arguments: object) -> ToolResult:
         return await self.box.run("proposePatch", json.dumps(arguments))
@@ -54,7 +53,7 @@ async def test_the_answer_says_pending_by_whom_and_shows_the_lines(model: Model)
     assert model.shelf.get("change-001").short_stamp in result.text
     assert result.summary == "change-001 pending: modify a.py (+1 -1)"
     assert (model.root / "a.py").read_bytes() == b"x = 1\ny = 2\n"
-    assert [a.proposal.id for a in model.accepted] == ["change-001"]
+    assert [proposal.id for proposal in model.shelf.pending()] == ["change-001"]
 
 
 async def test_an_amended_change_lists_its_other_files(model: Model) -> None:

@@ -119,8 +119,8 @@ async def test_a_change_is_announced_once_below_the_calls_that_make_it() -> None
     grown = proposal(1, modify("a.py", "a\n", "b\n"), modify("b.py", "a\n", "b\n"))
     fake.scripts = [
         [
-            ToolStarted("c1", "proposePatch", '{"path": "a.py"}'),
-            ToolFinished("c1", "proposePatch", True, "stored", "pending"),
+            ToolStarted("c1", "proposePatch", '{"path": "a.py", "oldText": "a", "newText": "b"}'),
+            ToolFinished("c1", "proposePatch", True, "stored", "change-001 pending: modify a.py (+1 -1)"),
             ProposalMade(small),
             ToolStarted("c2", "proposePatch", '{"path": "b.py"}'),
             ToolFinished("c2", "proposePatch", True, "stored", "pending"),
@@ -136,7 +136,10 @@ async def test_a_change_is_announced_once_below_the_calls_that_make_it() -> None
         shown = [row.strip() for row in rows(app)]
         at = [i for i, row in enumerate(shown) if "for your review" in row]
         assert len(at) == 1 and "change-001 waits for your review · 2 files" in shown[at[0]]
-        assert [row[:14] for row in shown[at[0] - 3 : at[0] - 1]] == ["▸ proposePatch"] * 2
+        calls = shown[at[0] - 3 : at[0] - 1]
+        assert [row[:14] for row in calls] == ["▸ proposePatch"] * 2
+        # The file and its counts once, as they came out.
+        assert calls[0].startswith("▸ proposePatch · change-001 pending: modify a.py (+1 -1)")
         assert "It is proposed." in shown[at[0] + 2]
 
 

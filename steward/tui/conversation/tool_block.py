@@ -55,7 +55,9 @@ class ToolBlock(FoldBlock):
         line = [Segment(plain(self.name), looks.base)]
         if self.forming:
             return [*line, Segment(f" · writing, {self.forming:,} characters", looks.faint)]
-        if detail := headline_of(self.name, self.arguments):
+        # What came of a patch names the file itself, and its lines exactly.
+        told = self.ok and self.name == "proposePatch" and bool(self.summary)
+        if not told and (detail := headline_of(self.name, self.arguments)):
             line.append(Segment(" " + detail, looks.muted))
         if self.summary:
             line.append(Segment(" · " + plain(self.summary), looks.faint if self.ok else looks.error))
