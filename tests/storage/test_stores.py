@@ -13,6 +13,7 @@ from steward.conversation import Assistant, Message, System, ToolAnswer, ToolCal
 from steward.errors import NoSuchThing, WrongStatus
 from steward.proposals import Edit, FileChange, Governing, Proposal
 from steward.storage import AuditLog, ChangeStore, Database, PromptStore, SessionMoved, SessionStore
+from steward.storage.prompts import KEPT_DRAFTS
 
 
 @pytest.fixture
@@ -164,3 +165,26 @@ def test_prompts_keep_their_order_and_the_draft_is_kept(database: Database) -> N
     assert store.draft() == "half a thou"
     store.keep_draft("")
     assert store.draft() == ""
+
+
+def test_two_stewards_keep_a_draft_each_and_the_next_takes_up_the_last(database: Database) -> None:
+    one, two = PromptStore(database), PromptStore(database)
+    one.keep_draft("of the one")
+    two.keep_draft("of the other")
+    two.keep_draft("")  # sent
+    third = PromptStore(database)
+    assert third.draft() == "of the one"
+    third.keep_draft("of the one, and more")
+    assert PromptStore(database).draft() == "of the one, and more"
+    third.keep_draft("")
+    assert PromptStore(database).draft() == ""
+
+
+def test_only_so_many_drafts_are_kept(database: Database) -> None:
+    for number in range(KEPT_DRAFTS + 3):
+        PromptStore(database).keep_draft(f"draft {number}")
+    left: list[str] = []
+    while text := (store := PromptStore(database)).draft():
+        left.append(text)
+        store.keep_draft("")
+    assert left == [f"draft {number}" for number in range(KEPT_DRAFTS + 2, 2, -1)]
