@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from steward.skills.skill import read_skill
 from steward.tui.app import StewardApp
 from steward.workspace import Workspace
 from tests.support import call, plant, steward_in
@@ -114,19 +118,28 @@ async def test_leaving_does_not_wait_for_a_list(tmp_path: Path, monkeypatch: pyt
     assert not any(thread.name == "paths" for thread in threading.enumerate())
 
 
-def plant_heavy_skills(root: Path) -> None:
-    """So many skills, with nearly as much at their heads as may be, that reading them takes seconds anywhere."""
-    head = "".join(f"  key{n}: value {n}\n" for n in range(900))
-    for number in range(400):
-        folder = root / ".agents" / "skills" / f"heavy-{number:03}"
+@pytest.fixture
+def slow_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each skill takes its time to be read, as from a disk that sleeps, so that all of them take many seconds."""
+
+    def slowly(*arguments: Any, **named: Any) -> Any:
+        time.sleep(0.05)
+        return read_skill(*arguments, **named)
+
+    monkeypatch.setattr(sys.modules["steward.skills.discover"], "read_skill", slowly)
+
+
+def plant_many_skills(root: Path) -> None:
+    """Two hundred skills."""
+    for number in range(200):
+        folder = root / ".agents" / "skills" / f"one-{number:03}"
         folder.mkdir(parents=True)
-        (folder / "SKILL.md").write_text(
-            f"---\nname: heavy-{number:03}\ndescription: Weighs.\nmetadata:\n{head}---\nWords.\n"
-        )
+        (folder / "SKILL.md").write_text(f"---\nname: one-{number:03}\ndescription: Waits.\n---\nWords.\n")
 
 
+@pytest.mark.usefixtures("slow_disk")
 async def test_esc_stops_looking_for_skills_at_the_start_and_the_question_comes_back(tmp_path: Path) -> None:
-    plant_heavy_skills(plant(tmp_path / "repo"))
+    plant_many_skills(plant(tmp_path / "repo"))
     async with screen(tmp_path, [{"text": "A."}], begins=False) as (app, pilot, steward, _):
         await until_seen(pilot, "reading instructions and skills… · esc stops it")
         await typed(pilot, "one")
@@ -143,10 +156,11 @@ async def test_esc_stops_looking_for_skills_at_the_start_and_the_question_comes_
         assert steward.transcript()
 
 
+@pytest.mark.usefixtures("slow_disk")
 async def test_without_a_question_esc_lets_the_conversation_begin_with_the_skills_found_by_then(
     tmp_path: Path,
 ) -> None:
-    plant_heavy_skills(plant(tmp_path / "repo"))
+    plant_many_skills(plant(tmp_path / "repo"))
     async with screen(tmp_path, [{"text": "A."}], begins=False) as (app, pilot, _, _):
         await until_seen(pilot, "reading instructions and skills… · esc stops it")
         await pilot.press("escape")
@@ -155,10 +169,11 @@ async def test_without_a_question_esc_lets_the_conversation_begin_with_the_skill
         assert "A." in seen(app)
 
 
+@pytest.mark.usefixtures("slow_disk")
 async def test_esc_stops_the_look_of_skills_and_those_that_were_known_stay(tmp_path: Path) -> None:
     async with screen(tmp_path, [{"text": "A."}]) as (app, pilot, steward, _):
         known = len((await steward.skills()).skills)
-        plant_heavy_skills(tmp_path / "repo")
+        plant_many_skills(tmp_path / "repo")
         await command(pilot, "/skills")
         await until_seen(pilot, "looking for skills… · esc stops it")
         await pilot.press("escape")
@@ -169,11 +184,12 @@ async def test_esc_stops_the_look_of_skills_and_those_that_were_known_stay(tmp_p
         assert "A." in seen(app)
 
 
+@pytest.mark.usefixtures("slow_disk")
 async def test_during_a_turn_esc_stops_the_look_that_was_begun_last_and_then_the_turn(tmp_path: Path) -> None:
     async with screen(tmp_path, [{"text": "A.", "hang": True}]) as (app, pilot, _, _):
         app.turns.ask("one")
         await until_seen(pilot, "● thinking")
-        plant_heavy_skills(tmp_path / "repo")
+        plant_many_skills(tmp_path / "repo")
         await command(pilot, "/skills")
         await until_seen(pilot, "looking for skills… · esc stops it")
         await pilot.press("escape")
