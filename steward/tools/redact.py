@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from steward.workspace import Policy, RepoPath
@@ -41,13 +41,17 @@ _ALL = re.compile(
     + r")(?![A-Za-z0-9])"
 )
 _HINTS = (
-    "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glptt-",
-    "gloas-", "AKIA", "ASIA", "AIza", "ya29.", "GOCSPX-", "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-",
-    "xoxs-", "hooks.slack", "hf_", "gsk_", "xai-", "xai_", "pplx-", "nvapi-", "r8_", "fw_", "tgp_v1",
-    "npm_", "pypi-AgE", "dckr_pat_", "sk_live_", "rk_live_", "whsec_", "SG.", "shpat_", "shpca_", "shppa_",
-    "shpss_", "doo_v1_", "dop_v1_", "dor_v1_", "AGE-SECRET", "eyJ",
+    "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "gldt-", "glrt-", "glptt-", "gloas-", "AKIA", "ASIA",
+    "AIza", "ya29.", "GOCSPX-", "hooks.slack", "hf_", "gsk_", "pplx-", "nvapi-", "r8_", "fw_", "npm_", "pypi-AgE",
+    "whsec_", "SG.", "AGE-SECRET", "eyJ",
+    ("xox", ("xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-")),
+    ("shp", ("shpat_", "shpca_", "shppa_", "shpss_")),
+    ("_v1", ("doo_v1_", "dop_v1_", "dor_v1_", "tgp_v1")),
+    ("_pat_", ("github_pat_", "dckr_pat_")),
+    ("_live_", ("sk_live_", "rk_live_")),
+    ("xai", ("xai-", "xai_")),
 )  # fmt: skip
-"""With one of these each shape begins."""
+"""With one of these each shape begins. Where there are several, they hold the text before them."""
 
 _IN_URL = re.compile(
     r"(?<=://)(?P<user>[^\s/@:'\"<>{}$]{0,64}):(?P<password>[^\s/@,'\"<>{}$%]{6,})(?=@[A-Za-z0-9.-])"
@@ -65,9 +69,13 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _NAMES = (
-    "secret", "password", "passwd", "passphrase", "token", "apikey", "api_key", "api-key", "accesskey", "access_key",
-    "access-key", "authkey", "auth_key", "auth-key", "privatekey", "private_key", "private-key", "signingkey",
-    "signing_key", "signing-key", "encryptionkey", "encryption_key", "encryption-key", "credential",
+    "secret", "passphrase", "token", "credential",
+    ("passw", ("password", "passwd")),
+    ("key", (
+        "apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "authkey", "auth_key", "auth-key",
+        "privatekey", "private_key", "private-key", "signingkey", "signing_key", "signing-key", "encryptionkey",
+        "encryption_key", "encryption-key",
+    )),
 )  # fmt: skip
 _WORDS = re.compile(r"[A-Za-z][a-z]{3,}|[A-Z]{4,}")
 
@@ -91,10 +99,18 @@ def redacted(text: str) -> str:
     return _replaced(text, _NAMED, _places(text.replace("\u0130", "I").lower(), _NAMES), _assignment)
 
 
-def _places(text: str, words: tuple[str, ...]) -> list[int]:
-    """Where any of the words stand, in order. Looking for plain words is many times faster than the patterns."""
+def _places(text: str, words: Iterable[str | tuple[str, tuple[str, ...]]]) -> list[int]:
+    """Where any of the words stand, in order. Looking for plain words is many times faster than the patterns.
+
+    A tuple is a text that each of some words holds, and these words.
+    """
     found: set[int] = set()
     for word in words:
+        if isinstance(word, tuple):
+            shared, several = word
+            if shared in text:
+                found.update(_places(text, several))
+            continue
         at = text.find(word)
         while at >= 0:
             found.add(at)

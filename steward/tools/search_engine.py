@@ -11,20 +11,17 @@ from typing import Literal, Protocol
 from steward.errors import PathRefused
 from steward.tools.overlay import Overlay
 from steward.tools.ripgrep import Ripgrep
-from steward.tools.search_look import FileHits, Looks, look, passed_over
+from steward.tools.search_look import FileHits, Looks, look, passing_over
 from steward.tools.search_query import Query, RanAway
 from steward.tools.sieve_pattern import sieve_pattern
 from steward.workspace import LeftOut, RepoPath, TreeWalk
 from steward.workspace.glob import Glob
 
-_BETWEEN_CHECKS = 16
-"""Files after which a search asks whether it is to stop."""
-
 Stopped = Literal["", "cancelled", "time", "ran-away"]
 
-ALONE = 0.003
+ALONE = 0.0015
 """Seconds after which a search is worth a run of ripgrep."""
-HEAD_START = 0.006
+HEAD_START = 0.004
 """Seconds for which files are looked at one after the other all the same; common words are found by then."""
 
 
@@ -160,6 +157,7 @@ class _Search:
         self.overlay = overlay
         self.request = request
         self.tally = tally
+        self._dull = passing_over(request.query, tally, self.check)
 
     def ended(self) -> bool:
         return self.request.stop() or time.monotonic() > self.request.deadline
@@ -188,12 +186,9 @@ class _Search:
 
     def each(self, above: str, names: list[str]) -> Iterator[FileHits]:
         """Look at the files of one directory that may hold what is searched for."""
-        with closing(self.overlay.workspace.glances(_directory(above), names)) as glances:
-            for at, (name, data) in enumerate(zip(names, glances, strict=True)):
-                if at % _BETWEEN_CHECKS == 0:
-                    self.check()
-                if data is not None and passed_over(data, self.request.query, self.tally):
-                    continue
+        self.check()
+        with closing(self.overlay.workspace.sift(_directory(above), names, self._dull)) as worth:
+            for name in worth:
                 found = self.look(_path(above + name))
                 if found is not None:
                     yield found
@@ -207,20 +202,31 @@ class _Search:
                 raise _Stop
         named = sieve.named()
         self.tally.sifted = named is not None
+        passed = 0
         for above, names, noted in runs:
+            if named is not None and not noted and above not in named:
+                passed += len(names)
+                continue
+            self.tally.searched += passed
+            passed = 0
             if noted or named is None:
                 yield from self.each(above, names)
-                continue
-            at = 0
-            for name in _worth(names, named.get(above)):
-                # Files are counted in their order, so that the count is right wherever the search ends.
-                index = names.index(name, at)
-                self.tally.searched += index - at
-                at = index + 1
-                found = self.look(_path(above + name))
-                if found is not None:
-                    yield found
-            self.tally.searched += len(names) - at
+            else:
+                yield from self._named(above, names, named[above])
+        self.tally.searched += passed
+
+    def _named(self, above: str, names: list[str], named: set[str]) -> Iterator[FileHits]:
+        """Look at the files of one directory that ripgrep ``named``; the others count as searched."""
+        at = 0
+        for name in _worth(names, named):
+            # Files are counted in their order, so that the count is right wherever the search ends.
+            index = names.index(name, at)
+            self.tally.searched += index - at
+            at = index + 1
+            found = self.look(_path(above + name))
+            if found is not None:
+                yield found
+        self.tally.searched += len(names) - at
 
     def _last(self, runs: list[_Run], named: Mapping[str, set[str]]) -> Iterator[FileHits]:
         """What ripgrep had named when the time ran out."""

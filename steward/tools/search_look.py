@@ -12,6 +12,8 @@ from steward.tools.text import Lines
 from steward.workspace import RepoPath
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BETWEEN_CHECKS = 1 << 20
+"""Bytes after which a search asks whether it is to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +102,28 @@ def look(
     return FileHits(path, lines, hits, seen.change)
 
 
-def passed_over(data: bytes, query: Query, looks: Looks) -> bool:
-    """Whether a file of these bytes needs no ``look``; it is counted then."""
-    if data.startswith(_UTF16):
-        return False
-    if b"\0" in data:
-        looks.binary += 1
+def passing_over(query: Query, looks: Looks, check: Callable[[], None]) -> Callable[[bytes], bool]:
+    """Whether a file of some bytes needs no ``look``; it is counted then. ``check`` is called every now and then."""
+    may_match = query.may_match
+    read = 0
+
+    def dull(data: bytes) -> bool:
+        nonlocal read
+        read += len(data)
+        if read > _BETWEEN_CHECKS:
+            read = 0
+            check()
+        if b"\0" in data:
+            if data.startswith(_UTF16):
+                return False
+            looks.binary += 1
+            return True
+        if may_match(data) or data.startswith(_UTF16):
+            return False
+        looks.searched += 1
         return True
-    if query.may_match(data):
-        return False
-    looks.searched += 1
-    return True
+
+    return dull
 
 
 def _found_in_large(overlay: Overlay, path: RepoPath, query: Query, stop: Callable[[], bool]) -> bool:

@@ -187,6 +187,7 @@ class TreeWalk:
             ignored = {name for name, decision in said.items() if decision == "ignored"}
             names = [name for name in names if name not in ignored]
             self.left_out.ignored += len(ignored)
+            said = {name: decision for name, decision in said.items() if decision != "ignored"}
         return self._runs(place, above, names, others, said, examples, place.noted or elsewhere)
 
     def _runs(
@@ -201,7 +202,8 @@ class TreeWalk:
     ) -> list[_Step]:
         steps: list[_Step] = []
         at = 0
-        for name in sorted({*others, *said, *examples}.intersection(names)):
+        odd = {*others, *said, *examples}
+        for name in sorted(odd.intersection(names)) if odd else ():
             here = names.index(name, at)
             if at < here:
                 steps.append(((above, names[at:here], "file", noted), None))

@@ -189,36 +189,39 @@ class Workspace:
             raise _too_large(path, found.st_size, most)
         return data
 
-    def glances(self, directory: RepoPath, names: Iterable[str]) -> Generator[bytes | None]:
-        """The bytes of each of these files that a walk has just given, quickly; to find which are worth a ``read``.
+    def sift(
+        self, directory: RepoPath, names: Iterable[str], dull: Callable[[bytes], bool]
+    ) -> Generator[str]:
+        """Those of these files, which a walk has just given, that are worth a ``read``, as far as their bytes tell.
 
-        ``None`` is one that cannot be read or is too large. What else is mounted over a file is not noticed here, so
-        that nothing of these bytes is to be shown.
+        ``dull`` is asked whether a file of these bytes may be passed over. What cannot be read, or is too large, is
+        never passed over. What else is mounted over a file is not noticed here, so that nothing of the bytes is to be
+        shown.
         """
         most = self.policy.max_file_bytes
         try:
             above = self._engine.open(directory.parts, OPEN_DIRECTORY)
         except OSError:
-            yield from (None for _ in names)
+            yield from names
             return
         try:
             for name in names:
+                data = None
                 try:
                     descriptor = os.open(name, OPEN_FILE, dir_fd=above)
+                    try:
+                        # Much quicker than ``fstat``; a pipe has no end and is not read.
+                        size = os.lseek(descriptor, 0, os.SEEK_END)
+                        if size <= most:
+                            data = os.pread(descriptor, size + 1, 0)
+                            # One that grows or shrinks meanwhile is read with more patience.
+                            data = data if len(data) == size else None
+                    finally:
+                        os.close(descriptor)
                 except OSError:
-                    yield None
-                    continue
-                try:
-                    found = os.fstat(descriptor)
-                    size = found.st_size
-                    whole = stat.S_ISREG(found.st_mode) and size <= most
-                    data = os.read(descriptor, size + 1) if whole else None
-                except OSError:
-                    data, size = None, 0
-                finally:
-                    os.close(descriptor)
-                # A file that grows or shrinks meanwhile is read with more patience.
-                yield data if data is not None and len(data) == size else None
+                    pass
+                if data is None or not dull(data):
+                    yield name
         finally:
             os.close(above)
 
