@@ -131,6 +131,7 @@ class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
+_HOW_BYTES = ctypes.sizeof(_OpenHow)
 _libc = ctypes.CDLL(None, use_errno=True)
 _syscall = _libc.syscall
 _syscall.restype = ctypes.c_long
@@ -146,7 +147,7 @@ def openat2(directory: int, path: bytes, flags: int, resolve: int) -> int:
     """The system call; raises ``OSError``, of ``ENOSYS`` where there is none."""
     if _OPENAT2 is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    descriptor: int = _syscall(_OPENAT2, directory, path, _how(flags, resolve), ctypes.sizeof(_OpenHow))
+    descriptor: int = _syscall(_OPENAT2, directory, path, _how(flags, resolve), _HOW_BYTES)
     if descriptor < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -127,31 +127,24 @@ class _Index:
 
     def last(self, names: list[str], directories: Collection[str], joined: str, above: str) -> dict[str, int]:
         """The number of the last rule that matches, for each name that one does; see ``Rules.verdicts``."""
-        found: dict[str, int] = {}
-
-        def note(name: str, numbers: _Numbers) -> None:
-            number = numbers[name in directories]
-            if number > found.get(name, -1):
-                found[name] = number
-
-        for name in self._known.intersection(names):
-            note(name, self._names[name])
+        hits = [(name, self._names[name]) for name in self._known.intersection(names)]
         if self._ending is not None and (present := self._few or tuple(set(self._ending.findall(joined)))):
-            for name in [name for name in names if name.endswith(present)]:
-                note(name, self._endings[name[name.rfind(".") :]])
+            hits += [(n, self._endings[n[n.rfind(".") :]]) for n in names if n.endswith(present)]
         if above in self._paths:
             of = self._paths[above]
-            for name in of.keys() & names:
-                note(name, of[name])
+            hits += [(name, of[name]) for name in of.keys() & names]
         for likely, others in self._others:
             if likely is not None and likely.search(joined) is None:
                 continue
             for needle, rule, numbers in others:
                 if needle in joined:
                     match = _compiled(rule.source).fullmatch
-                    for name in names:
-                        if match(name if rule.by_name else above + name):
-                            note(name, numbers)
+                    hits += [(n, numbers) for n in names if match(n if rule.by_name else above + n)]
+        found: dict[str, int] = {}
+        for name, numbers in hits:
+            number = numbers[name in directories]
+            if number > found.get(name, -1):
+                found[name] = number
         return found
 
 

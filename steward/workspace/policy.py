@@ -42,10 +42,8 @@ SECRET_GLOBS = (
 )
 """Globs, for either case, of most names that usually hold secrets; each such name is one that ``looks_secret``."""
 
-_SUSPECT_ENDING = re.compile(r"\.(?:tfstate|key|pem|p8|p12|pfx|ppk|jks)")
-_SUSPECT_NAME = re.compile(
-    r"/(?:\.git[/. :~-]|git~|\.env|[._]netrc|\.npmrc|\.pypirc|\.pgpass|\.htpasswd|id_)"
-)
+_SUSPECT_ENDING = re.compile(r"\.(?:tfstate|key|jks|p(?:em|8|12|fx|pk))")
+_SUSPECT_NAME = re.compile(r"/(?:\.(?:git[/. :~-]|env|netrc|npmrc|pypirc|pgpass|htpasswd)|_netrc|git~|id_)")
 """One of these, or a backslash, is in every name of ASCII that is out of bounds, between slashes and in lower case.
 
 Both begin with a plain character, for which the search is much faster than for a choice of two.
