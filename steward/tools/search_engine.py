@@ -19,9 +19,9 @@ from steward.workspace.glob import Glob
 
 Stopped = Literal["", "cancelled", "time", "ran-away"]
 
-ALONE = 0.0015
+ALONE = 0.001
 """Seconds after which a search is worth a run of ripgrep."""
-HEAD_START = 0.004
+HEAD_START = 0.005
 """Seconds for which files are looked at one after the other all the same; common words are found by then."""
 
 

@@ -26,13 +26,18 @@ class Shown(StewardApp):
     """The application as the one thing its process does."""
 
     def on_ready(self) -> None:
-        """The first frame is there. What was made for it stays, and is not looked through for garbage again.
+        """The first frame is there."""
+        short_looks_for_garbage()
 
-        Small generations keep each later look short, so that no key waits for one.
-        """
-        gc.freeze()
-        gc.set_threshold(5_000, 10, 20)
-        gc.enable()
+
+def short_looks_for_garbage() -> None:
+    """What was made up to now stays, and is not looked through for garbage again.
+
+    Small generations keep each later look short, so that no key waits for one.
+    """
+    gc.freeze()
+    gc.set_threshold(5_000, 10, 20)
+    gc.enable()
 
 
 def show(steward: Steward, settings: Settings | None, question: str, outside: Outside | None = None) -> int:

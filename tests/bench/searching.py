@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from steward.service import House
 from steward.service.completion import PathIndex
 from steward.tools.search_engine import Engine
 from steward.tools.search_files import SearchFilesArguments, SearchFilesTool
+from steward.tui.running import short_looks_for_garbage
 from steward.workspace import Workspace
 from tests.bench.measure import Row, Scale, absolute, best, compared
 from tests.bench.tree import NEEDLE, grow, names
@@ -37,12 +40,24 @@ TYPED = (
 
 def rows(scale: Scale) -> Iterator[Row]:
     """The figures of searching."""
-    with tempfile.TemporaryDirectory(prefix="steward-bench-") as room:
+    with tempfile.TemporaryDirectory(prefix="steward-bench-") as room, _as_on_the_screen():
         grow(Path(room), scale.files)
-        with Workspace.open(Path(room)) as workspace:
-            yield from _searches(workspace, scale)
+        with Workspace.open(Path(room)) as workspace, asyncio.Runner() as runner:
+            yield from _searches(workspace, scale, runner)
         yield _watches(Path(room))
     yield _keys(scale)
+
+
+@contextmanager
+def _as_on_the_screen() -> Generator[None]:
+    """Garbage is looked for as rarely as while the screen is open."""
+    before = gc.get_threshold()
+    short_looks_for_garbage()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 class _Named:
@@ -55,7 +70,7 @@ class _Named:
         return self._names[:limit]
 
 
-def _searches(workspace: Workspace, scale: Scale) -> Iterator[Row]:
+def _searches(workspace: Workspace, scale: Scale, runner: asyncio.Runner) -> Iterator[Row]:
     program = find_program(Path("/nowhere"))
     assert program is not None
 
@@ -67,7 +82,7 @@ def _searches(workspace: Workspace, scale: Scale) -> Iterator[Row]:
     without = SearchFilesTool(workspace, engine=Engine(None))
 
     def search(tool: SearchFilesTool, query: str, *, regex: bool = False) -> None:
-        asyncio.run(tool.run(SearchFilesArguments(query=query, regex=regex)))
+        runner.run(tool.run(SearchFilesArguments(query=query, regex=regex)))
 
     size = f"{scale.files:,} files"
     other, ours, python = best(
