@@ -165,7 +165,7 @@ async def test_a_small_y_says_what_the_answer_is_and_the_question_stands() -> No
         await _asked(pilot, app, clock)
         clock.pass_(1)
         await pilot.press("y")
-        await until_seen(pilot, "A small y ends many a word")
+        await until_seen(pilot, "Type Y, with shift, to answer")
         clock.pass_(1)
         await pilot.press("Y")
         await until(pilot, lambda: bool(fake.applied))

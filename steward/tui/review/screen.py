@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TOO_SOON = f"That key came too soon after another, or before this could be read; press {ANSWER} once more."
 
-SMALL = f"A small {ANSWER.lower()} ends many a word; {ANSWER}, with shift, is the answer."
+SMALL = f"Type {ANSWER}, with shift, to answer; a small {ANSWER.lower()} may be the end of a word."
 
 STOPPED = f"A key came right after {ANSWER}; nothing was written."
 
