@@ -125,8 +125,9 @@ class Discoverer:
 
     def look(self, folder: Folder, look: Look, within: str) -> None:
         """Choose the document of one directory and read it; links must end beneath ``within``."""
-        present = [(name, found) for name in self._names if (found := folder.stat(name)) is not None]
         listing = self._near.look(folder)
+        names = [name for name in self._names if name in listing.exact] if listing.sure else self._names
+        present = [(name, found) for name in names if (found := folder.stat(name)) is not None]
         if present and listing.whole and any(name not in listing.exact for name, _ in present):
             listing = self._near.look(
                 folder, again=True

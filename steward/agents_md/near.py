@@ -26,6 +26,8 @@ _SHORTEST = len("notes.md")
 """Characters of a document's name from which on a name with a slip in it is taken for that name."""
 _MOST_NAMES = 2048
 _MOST_DIRECTORIES = 4096
+_MILLISECOND_NS = 1_000_000
+"""Times of change that are no multiple of it come from a clock that ticks finely."""
 _SETTLED_NS = 100_000_000
 """A listing is kept only when the directory had been quiet for so long: its clock may tick slowly."""
 
@@ -33,7 +35,7 @@ _SETTLED_NS = 100_000_000
 class Listing:
     """What a look at one directory's names showed."""
 
-    __slots__ = ("exact", "near", "whole")
+    __slots__ = ("exact", "near", "sure", "whole")
 
     def __init__(self, exact: frozenset[str], near: tuple[str, ...], whole: bool) -> None:
         self.exact = exact
@@ -42,6 +44,8 @@ class Listing:
         """Near misses: other spellings of a document's name first, then names that are merely alike."""
         self.whole = whole
         """Whether every name of the directory was looked at."""
+        self.sure = False
+        """Whether the directory is known not to have changed since: a document not in ``exact`` is not there."""
 
 
 class NearMisses:
@@ -70,6 +74,7 @@ class NearMisses:
         if 0 < max(stamp) < now - _SETTLED_NS:
             if len(self._kept) >= _MOST_DIRECTORIES:
                 self._kept.clear()
+            listing.sure = listing.whole and stamp[1] % _MILLISECOND_NS != 0
             self._kept[key] = (stamp, listing)
         return listing
 

@@ -86,6 +86,35 @@ def test_a_directory_whose_clock_may_not_have_ticked_yet_is_not_trusted(tmp_path
     folder.close()
 
 
+def test_what_is_not_listed_is_known_not_to_be_there_only_by_a_clock_that_ticks_finely(
+    tmp_path: Path,
+) -> None:
+    folder = Stamped(opened(tmp_path).folder)
+    near = NearMisses(("AGENTS.md",))
+    for changed, sure in ((5, True), (5, True), (7_000_000, False), (7_000_001, True)):
+        folder.changed = changed
+        assert near.look(folder).sure is sure
+    folder.changed = time.time_ns() + 10**9 + 1
+    assert not near.look(folder).sure
+    folder.close()
+
+
+def test_a_document_that_appears_in_a_directory_that_was_quiet_counts_at_once(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    resolver = Resolver(tmp_path)
+    time.sleep(0.15)
+    assert resolver.resolve("a/b").paths == resolver.resolve("a/b").paths == ()
+    (tmp_path / "a" / "AGENTS.md").write_text("new\n")
+    assert resolver.resolve("a/b").paths == ("a/AGENTS.md",)
+    time.sleep(0.15)
+    assert resolver.resolve("a/b").paths == resolver.resolve("a/b").paths == ("a/AGENTS.md",)
+    (tmp_path / "a" / "AGENTS.override.md").write_text("newer\n")
+    assert resolver.resolve("a/b").paths == ("a/AGENTS.override.md",)
+    (tmp_path / "a" / "AGENTS.override.md").unlink()
+    (tmp_path / "a" / "AGENTS.md").unlink()
+    assert resolver.resolve("a/b").paths == ()
+
+
 def test_a_directory_with_very_many_names_is_not_read_to_its_end(tmp_path: Path) -> None:
     for number in range(2500):
         (tmp_path / f"file-{number}.txt").touch()

@@ -31,7 +31,7 @@ def rows(scale: Scale) -> Iterator[Row]:
         yield absolute(what, long, 0.01, f"10 messages: {ms(short)}")
         target = make(Path(room), 10, files=1000)
         resolver = Resolver(Path(room))
-        (took,) = best(partial(resolver.resolve, target), repeat=200)
+        (took,) = best(partial(resolver.resolve, target), repeat=1_000)
         yield absolute("resolving instructions at depth 10", took, 0.000_15)
         sent = session("append")
         known = 1 - sent["evaluated though sent before"] / sent["sent"]
