@@ -36,6 +36,25 @@ SHAPES = {
     "PyPI": "pypi" + "-AgE" + chance(160),
     "Stripe": "sk" + "_live_" + chance(24),
     "SendGrid": "SG" + "." + chance(22) + "." + chance(43),
+    **{f"GitHub {kind}": f"gh{kind}" + "_" + chance(36) for kind in "ousr"},
+    **{f"GitLab {kind}": f"gl{kind}" + "-" + chance(20) for kind in ("dt", "rt", "ptt", "oas")},
+    "AWS for a session": "ASIA" + chance(16, string.ascii_uppercase + string.digits).upper(),
+    "Google access": "ya29" + "." + chance(40),
+    "Google client": "GOCSPX" + "-" + chance(28),
+    **{f"Slack {kind}": f"xox{kind}" + "-" + chance(50) for kind in "aeprs"},
+    "Slack hook": "hooks.slack" + ".com/services/T0AB/B0CD/" + chance(24),
+    **{
+        f"model {start}": start + chance(48) for start in ("xai_", "pplx-", "nvapi-", "r8_", "fw_", "tgp_v1_")
+    },
+    "Docker": "dckr" + "_pat_" + chance(27),
+    "Stripe restricted": "rk" + "_live_" + chance(24),
+    "Stripe hook": "whsec" + "_" + chance(32),
+    **{
+        f"Shopify {kind}": f"shp{kind}" + "_" + chance(32, "0123456789abcdef")
+        for kind in ("at", "ca", "pa", "ss")
+    },
+    **{f"DigitalOcean {kind}": f"do{kind}" + "_v1_" + chance(64, "0123456789abcdef") for kind in "opr"},
+    "age": "AGE-SECRET-KEY" + "-1" + chance(58, string.ascii_uppercase + string.digits).upper(),
     "JWT": "eyJ" + chance(30) + ".eyJ" + chance(60) + "." + chance(43),
 }
 CONTEXTS = [
