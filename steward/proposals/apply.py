@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,10 +64,17 @@ class Order:
         return "applied" if self.kind == "apply" else "undone"
 
 
-def apply(proposal: Proposal, workspace: Ground, state: Path, disk: Disk | None = None) -> Applied:
+def apply(
+    proposal: Proposal,
+    workspace: Ground,
+    state: Path,
+    disk: Disk | None = None,
+    still: Callable[[], None] = lambda: None,
+) -> Applied:
     """Apply a pending proposal. ``state`` is this workspace's own state directory. Blocks; needs no event loop.
 
-    Before it, whatever a dead process left in this workspace is recovered. The journal stays committed until
+    Before it, whatever a dead process left in this workspace is recovered. Then, with the lock held, ``still`` looks
+    once more whether that is what is to be applied, and raises if not. The journal stays committed until
     ``recover.acknowledge``, to be called once the new status is stored.
 
     Raises ``StaleProposal``, ``Busy``, ``WrongStatus`` (applied already), ``PathRefused`` (a protected path),
@@ -78,10 +85,12 @@ def apply(proposal: Proposal, workspace: Ground, state: Path, disk: Disk | None 
     if proposal.status != "pending":
         raise WrongStatus(proposal.id, proposal.status, "applied")
     order = Order(proposal.id, "apply", proposal.stamp, proposal.files)
-    return carry_out(order, proposal.workspace, workspace, state, disk or Disk())
+    return carry_out(order, proposal.workspace, workspace, state, disk or Disk(), still)
 
 
-def carry_out(order: Order, identity: str, workspace: Ground, state: Path, disk: Disk) -> Applied:
+def carry_out(
+    order: Order, identity: str, workspace: Ground, state: Path, disk: Disk, still: Callable[[], None]
+) -> Applied:
     """The whole protocol for one order, apply and undo alike."""
     if identity != workspace.identity:
         raise Conflict(f"{order.id} was made for another workspace; nothing was written.")
@@ -94,6 +103,7 @@ def carry_out(order: Order, identity: str, workspace: Ground, state: Path, disk:
         assert journal is not None
         with locked(state, disk):
             notes = _recovered(order, journal, workspace, disk)
+            still()
             try:
                 applied = Application(order, journal, workspace, disk, exchange=True).run(wanted)
             except _NoExchange:

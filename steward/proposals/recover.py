@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,6 +47,24 @@ def recover(workspace: Ground, state: Path, disk: Disk | None = None) -> Recover
                 return settle_all(journal, workspace, disk)
     except OSError as error:
         raise StorageError("The steward's journal cannot be used; nothing was touched.") from error
+
+
+@contextmanager
+def held(workspace: Ground, state: Path, disk: Disk | None = None) -> Generator[Recovery]:
+    """Hold the workspace's lock with nothing left in its journal but what is given, so that nobody applies or undoes.
+
+    Raises ``Busy`` while another process does, and ``StorageError`` as ``recover`` does.
+    """
+    disk = disk or Disk()
+    with ExitStack() as stack:
+        try:
+            journal = stack.enter_context(opened(state, disk, create=True))
+            assert journal is not None
+            stack.enter_context(locked(state, disk))
+            found = settle_all(journal, workspace, disk)
+        except OSError as error:
+            raise StorageError("The steward's journal cannot be used; nothing was touched.") from error
+        yield found
 
 
 def settle_all(journal: Journal, workspace: Ground, disk: Disk) -> Recovery:

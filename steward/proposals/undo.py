@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from steward.errors import WrongStatus
@@ -34,12 +35,18 @@ def reversed_files(proposal: Proposal) -> tuple[FileChange, ...]:
     )
 
 
-def undo(proposal: Proposal, workspace: Ground, state: Path, disk: Disk | None = None) -> Applied:
+def undo(
+    proposal: Proposal,
+    workspace: Ground,
+    state: Path,
+    disk: Disk | None = None,
+    still: Callable[[], None] = lambda: None,
+) -> Applied:
     """Bring back what was there before an applied proposal, where all its files still hold its result.
 
-    Errors and acknowledging are those of ``apply``.
+    ``still``, errors and acknowledging are those of ``apply``.
     """
     if proposal.status != "applied":
         raise WrongStatus(proposal.id, proposal.status, "undone")
     order = Order(proposal.id, "undo", proposal.stamp, reversed_files(proposal))
-    return carry_out(order, proposal.workspace, workspace, state, disk or Disk())
+    return carry_out(order, proposal.workspace, workspace, state, disk or Disk(), still)

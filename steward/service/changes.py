@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -29,7 +30,7 @@ from steward.proposals.banner import banner
 from steward.proposals.diff import counts, file_diff
 from steward.proposals.disk import Disk
 from steward.proposals.rebase import overlaps, rebase, touched
-from steward.proposals.recover import acknowledge, recover
+from steward.proposals.recover import Recovery, acknowledge, held, recover
 from steward.proposals.stale import StaleFile, stale_files
 from steward.proposals.undo import undo
 from steward.service.history import history, news
@@ -106,7 +107,7 @@ class Changes:
         """
         with self._deciding:
             try:
-                notes = self._settled()
+                notes = self._stored(recover(self._workspace, self._state, self._disk))
             except Busy:
                 notes = ()  # Whoever holds the lock is alive, and what the journal holds is theirs.
             return (*notes, *self._prune())
@@ -194,14 +195,17 @@ class Changes:
         return self._apply(proposal)
 
     def put(self, proposal: Proposal) -> None:
-        """Store what a model proposes; waits while a person decides."""
+        """Store what a model proposes; waits while a person decides. Raises ``Busy`` when that takes long elsewhere."""
         with self._deciding:
-            self.store.put(proposal)
+            if self.store.stored(proposal.id):
+                with self._alone():
+                    self.store.put(proposal)
+            else:
+                self.store.put(proposal)
 
     def discard(self, change: str, reason: str = "") -> Proposal:
         """Set a pending change aside; the model is told, with the reason."""
-        with self._deciding:
-            self._untold.extend(self._settled())
+        with self._alone():
             proposal = self.store.discard(self.find(change).id, reason)
             because = f", saying: {' '.join(reason.split())}" if reason.strip() else ""
             self._news.append(f"The person discarded {proposal.id}{because}.")
@@ -210,10 +214,14 @@ class Changes:
     def undo(self, change: str | None) -> Applied:
         """Bring back what an applied change replaced, where the files still hold its result."""
         with self._deciding:
-            notes = self._settled()
+            notes = self._stored(recover(self._workspace, self._state, self._disk))
             proposal = self.find(change or self._applied_last())
             self._check_status(proposal, "applied", "undone")
-            done = undo(proposal, self._workspace, self._state, self._disk)
+
+            def still() -> None:
+                self._still(proposal, "applied", "undone")
+
+            done = undo(proposal, self._workspace, self._state, self._disk, still)
             warnings = (*notes, *done.warnings, *self._record(proposal, "undone"))
             self._news.append(f"The person undid {proposal.id}: its files are as they were before it.")
             return Applied(done.id, done.paths, warnings)
@@ -226,7 +234,9 @@ class Changes:
             if not stale_files(proposal, self._workspace):
                 return proposal
             moved = rebase(proposal, self._workspace)
-            self.store.put(moved)
+            with self._alone():
+                self._still(proposal, "pending", "re-anchored")
+                self.store.put(moved)
             self._shown.pop(moved.id, None)
             return moved
 
@@ -248,7 +258,9 @@ class Changes:
                 raise StampMismatch(proposal.id, short(stamp), proposal.short_stamp)
             made = make(proposal)
             if made.stamp != stamp:
-                self.store.put(made)
+                with self._alone():
+                    self._still(proposal, "pending", "changed")
+                    self.store.put(made)
                 self._shown.pop(made.id, None)
                 self._news.append(tell(proposal, made))
             return made
@@ -265,15 +277,16 @@ class Changes:
     def _apply(self, read: Proposal) -> Applied:
         """Write exactly the proposal that was read, if it still is what is stored."""
         with self._deciding:
-            notes = self._settled()
-            stored = self.store.get(read.id)
-            self._check_status(stored, "pending", "applied")
-            if stored.stamp != read.stamp:
-                raise StampMismatch(read.id, read.short_stamp, stored.short_stamp)
+            notes = self._stored(recover(self._workspace, self._state, self._disk))
+
+            def still() -> None:
+                self._still(read, "pending", "applied")
+
+            still()
             others = [p for p in self.store.pending() if p.id != read.id and overlaps(p, read)]
             fresh = [p for p in others if not stale_files(p, self._workspace)]
             try:
-                done = apply(read, self._workspace, self._state, self._disk)
+                done = apply(read, self._workspace, self._state, self._disk, still)
             except (StaleProposal, PathRefused) as refusal:
                 status = self.store.get(read.id).status
                 if status != "pending":  # Another steward was faster with the same change.
@@ -311,16 +324,29 @@ class Changes:
             )
         return ()
 
-    def _settled(self) -> tuple[str, ...]:
-        """Recover. What a journal says was committed, the database must say too, before the journal is let go."""
-        found = recover(self._workspace, self._state, self._disk)
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        """Nobody decides meanwhile, here or in another process; what a dead one left undecided is decided."""
+        with self._deciding, held(self._workspace, self._state, self._disk) as found:
+            self._untold.extend(self._stored(found))
+            yield
+
+    def _still(self, read: Proposal, status: str, verb: str) -> None:
+        """Raise unless what is stored is what was read, and has that status."""
+        stored = self.store.get(read.id)
+        self._check_status(stored, status, verb)
+        if stored.stamp != read.stamp:
+            raise StampMismatch(read.id, read.short_stamp, stored.short_stamp)
+
+    def _stored(self, found: Recovery) -> tuple[str, ...]:
+        """Store what a journal says was committed, before the journal is let go; sentences for the person."""
         notes = list(found.notes)
         statuses: dict[str, Literal["applied", "undone"]] = {
             **dict.fromkeys(found.committed, "applied"),
             **dict.fromkeys(found.undone, "undone"),
         }
         for change, status in statuses.items():
-            stored = self._stored(change, found.stamps[change])
+            stored = self._known(change, found.stamps[change])
             if stored is None:
                 notes.append(
                     f"A {change} was {status} on the disk that is not what the database knows by that id; its files "
@@ -331,7 +357,7 @@ class Changes:
             acknowledge(self._state, change, self._disk)
         return tuple(notes)
 
-    def _stored(self, change: str, stamp: str) -> Proposal | None:
+    def _known(self, change: str, stamp: str) -> Proposal | None:
         """The change that was applied, or undone, under a stamp; ``None`` when what is stored is another."""
         try:
             stored = self.store.get(change)

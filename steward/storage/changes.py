@@ -82,6 +82,12 @@ class ChangeStore:
                 raise NoSuchThing("change", change, tuple(str(r["id"]) for r in known[-3:]))
             return _proposal(cursor, row)
 
+    def stored(self, change: str) -> bool:
+        """Whether there is a change of that id, not only the id."""
+        with self._database.read() as cursor:
+            cursor.execute("SELECT 1 FROM changes WHERE id = ? AND status != 'reserved'", (change,))
+            return cursor.fetchone() is not None
+
     def pending(self) -> tuple[Proposal, ...]:
         """Pending changes, oldest first."""
         return self._select("status = 'pending'")

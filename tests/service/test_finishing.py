@@ -7,6 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ import pytest
 
 from steward.errors import (
     Busy,
+    EditRefused,
     NeedsPerson,
     StaleProposal,
     StampMismatch,
@@ -25,6 +27,7 @@ from steward.events import Notice
 from steward.proposals import Proposal
 from steward.proposals.disk import Disk
 from steward.proposals.record import standing
+from steward.service.revising import edit_result
 from steward.storage import ChangeStore, database
 from tests.proposals.watched import Cut, VisitBefore, Watched
 from tests.service.rooms import Patch, Rooms
@@ -256,33 +259,87 @@ def test_what_was_amended_before_a_death_is_not_taken_for_what_was_written(root:
 # Another process in between
 
 
-@pytest.mark.parametrize("moment", ["open", "mkdir", "write", "exchange", "unlink"])
-def test_an_amendment_from_elsewhere_is_never_written_unread(root: Path, moment: str) -> None:
+Deed = Callable[[Rooms, str, str], object]
+
+DEEDS: dict[str, Deed] = {
+    "apply": lambda rooms, change, stamp: rooms.desk.apply_stamped(change, stamp),
+    "discard": lambda rooms, change, _: rooms.desk.discard(change),
+    "amend": lambda rooms, change, _: rooms.propose(Patch("src/app.py", "answer", "unread"), change=change),
+    "revise": lambda rooms, change, stamp: edit_result(
+        rooms.desk, change, stamp, "src/app.py", b"unread\n", limit=99
+    ),
+}
+LEAVES = {"apply": AFTER, "discard": BEFORE, "amend": BEFORE, "revise": BEFORE}
+
+
+def _in_turns(root: Path, first: str, second: str, number: int) -> tuple[set[str], bool]:
+    """Who succeeds when another process does the second deed before operation ``number`` of the first one's disk."""
+    root = plant(root / f"{first}-{number}" / "repository")
+    succeeded: set[str] = set()
+    refused: list[StewardError] = []
+
+    def visit(at: int) -> None:
+        if at == number:
+            attempt(second, other)
+
+    def attempt(name: str, rooms: Rooms) -> None:
+        try:
+            DEEDS[name](rooms, change, stamp)
+        except (Busy, WrongStatus, StampMismatch, EditRefused) as error:
+            refused.append(error)
+        else:
+            succeeded.add(name)
+
     other = Rooms(root)
-
-    def amend() -> None:
-        other.propose(Patch("src/app.py", "answer", "unread"), change=change)
-
-    disk = Once(amend, moment)
+    disk = VisitBefore(Disk(), visit)
     rooms = Rooms(root, disk=disk)
     change = rooms.propose(ONE).id
-    shown = rooms.show(change)
-    try:
-        done = rooms.desk.apply(change, shown.stamp)
-    except StampMismatch:
-        assert (root / "src/app.py").read_bytes() == BEFORE
-        assert rooms.store.get(change).stamp != shown.stamp
-        assert moment == "open"
-    else:
-        assert moment != "open"
-        assert (root / "src/app.py").read_bytes() == AFTER and done.paths
-        stored = rooms.store.get(change)
-        assert (stored.status, stored.stamp, stored.files) == ("applied", shown.stamp, shown.files)
-        rooms.desk.undo(change)
-        assert (root / "src/app.py").read_bytes() == BEFORE
-    assert rooms.desk.history().warnings == ()
+    stamp = rooms.show(change).stamp
+    attempt(first, rooms)
+    reached = len(disk.names) > number
+    stored = rooms.store.get(change)
+    assert len(refused) == 2 - len(succeeded) - (not reached)
+    decided = [name for name in ("apply", "discard") if name in succeeded]
+    assert stored.status == {"apply": "applied", "discard": "discarded"}.get("".join(decided), "pending")
+    if "apply" in succeeded:
+        assert stored.stamp == stamp
+    elif {"amend", "revise"} & succeeded:
+        assert stored.stamp != stamp
+    assert (root / "src/app.py").read_bytes() == LEAVES["".join(decided) or "amend"]
+    assert rooms.desk.recover() == () and rooms.desk.history().warnings == ()
     other.close()
     rooms.close()
+    return succeeded, reached
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("apply", "discard"),
+        ("apply", "amend"),
+        ("apply", "revise"),
+        ("discard", "apply"),
+        ("discard", "amend"),
+        ("revise", "apply"),
+        ("amend", "apply"),
+    ],
+)
+def test_wherever_another_process_comes_in_between_a_change_is_decided_on_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, second: str
+) -> None:
+    monkeypatch.setattr("steward.proposals.lock.PATIENCE", 0.0)
+    winners: set[str] = set()
+    for number in count():
+        succeeded, reached = _in_turns(tmp_path, first, second, number)
+        if not reached:
+            break
+        assert (
+            len(succeeded) == 1
+            or (first, second) == ("discard", "amend")
+            or succeeded == {"amend", "discard"}
+        )
+        winners |= succeeded
+    assert winners == {first, second}
 
 
 def test_an_amendment_of_the_same_process_waits_for_the_decision(root: Path) -> None:

@@ -9,6 +9,7 @@ from time import monotonic
 from textual.pilot import Pilot
 
 from steward.tui.app import StewardApp
+from steward.tui.review.confirm import Confirm
 from steward.tui.review.screen import ReviewScreen
 
 PATIENCE = 20.0
@@ -27,6 +28,23 @@ class Clock:
     def pass_(self, seconds: float) -> None:
         """Let time go by."""
         self.time += seconds
+
+
+async def yes(pilot: Pilot[int], clock: Clock) -> None:
+    """Give the answer, and let the moment pass in which another key would take it back."""
+    await pilot.press("Y")
+    await moment(pilot, clock)
+
+
+async def moment(pilot: Pilot[int], clock: Clock) -> None:
+    """Let time go by, no faster than it does, until no answer waits for its moment any more."""
+    confirm = pilot.app.screen.query_one(Confirm)
+
+    def passed() -> bool:
+        clock.pass_(0.02)
+        return not confirm.answered
+
+    await until(pilot, passed, "the moment after the answer")
 
 
 def rows(app: StewardApp) -> list[str]:

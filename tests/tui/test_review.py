@@ -16,7 +16,7 @@ from steward.tui.review.diff_view import DiffView
 from steward.tui.review.rows import CodeRow, FileRow, HunkRow
 from steward.tui.review.screen import ReviewScreen
 from tests.tui.fake_steward import FakeSteward, create, governed, lines, modify, proposal
-from tests.tui.looking import Clock, begun, reviewing, rows, seen, typed, until, until_seen
+from tests.tui.looking import Clock, begun, moment, reviewing, rows, seen, typed, until, until_seen, yes
 
 BASE = "import os\n\n\ndef f(x):\n    return x + 1\n"
 RESULT = "import os\n\n\ndef f(x):\n    return x + 20\n"
@@ -32,6 +32,11 @@ def _with_change(clock: Clock | None = None) -> tuple[FakeSteward, StewardApp]:
 
 def _confirm(app: StewardApp) -> Confirm:
     return app.screen.query_one(Confirm)
+
+
+def _answered(app: StewardApp) -> bool:
+    """Whether an answer waits for its moment to pass."""
+    return any(confirm.answered for confirm in app.screen.query(Confirm))
 
 
 async def _asked(pilot: Pilot[int], app: StewardApp, clock: Clock) -> None:
@@ -61,7 +66,7 @@ async def test_a_change_is_reviewed_and_applied_with_two_keys() -> None:
         await _asked(pilot, app, clock)
         assert "stamp " + fake.proposals["change-001"].short_stamp in seen(app)
         clock.pass_(1)
-        await pilot.press("Y")
+        await yes(pilot, clock)
         await until(pilot, lambda: bool(fake.applied))
         assert fake.applied == [("change-001", fake.proposals["change-001"].stamp)]
         await until_seen(pilot, "change-001 applied: src/a.py")
@@ -83,7 +88,7 @@ async def test_any_other_key_leaves_the_files_alone(key: str) -> None:
         clock.pass_(5)
         await pilot.press("Y")
         await pilot.pause(0.05)
-        assert fake.applied == []
+        assert fake.applied == [] and not _answered(app)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +107,7 @@ async def test_type_ahead_never_applies(keys: list[str], gap: float) -> None:
             await pilot.press("space" if key == " " else key)
             clock.pass_(gap)
         await pilot.pause(0.05)
-        assert fake.applied == []
+        assert fake.applied == [] and not _answered(app)
 
 
 async def test_keys_typed_before_the_review_is_drawn_never_apply() -> None:
@@ -116,7 +121,7 @@ async def test_keys_typed_before_the_review_is_drawn_never_apply() -> None:
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.drawn is not None)
         clock.pass_(5)
         await pilot.pause(0.05)
-        assert fake.applied == []
+        assert fake.applied == [] and not _answered(app)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +138,7 @@ async def test_a_sentence_typed_slowly_in_the_wrong_place_does_not_apply(text: s
             clock.pass_(gap)
             await pilot.press({" ": "space", ",": "comma"}.get(key, key))
         await pilot.pause(0.05)
-        assert fake.applied == []
+        assert fake.applied == [] and not _answered(app)
 
 
 @pytest.mark.parametrize("word", ["way", "pay", "bay", "away", "Way"])
@@ -153,7 +158,7 @@ async def test_a_word_with_nothing_after_it_does_not_apply(
             await pilot.press(letter)
             await pilot.pause()
         await pilot.pause(0.1)
-        assert fake.applied == []
+        assert fake.applied == [] and not _answered(app)
 
 
 async def test_a_small_y_says_what_the_answer_is_and_the_question_stands() -> None:
@@ -167,7 +172,7 @@ async def test_a_small_y_says_what_the_answer_is_and_the_question_stands() -> No
         await pilot.press("y")
         await until_seen(pilot, "Type Y, with shift, to answer")
         clock.pass_(1)
-        await pilot.press("Y")
+        await yes(pilot, clock)
         await until(pilot, lambda: bool(fake.applied))
 
 
@@ -187,6 +192,29 @@ async def test_a_key_right_after_the_answer_stops_it(key: str, monkeypatch: pyte
         await pilot.press(key)
         await until_seen(pilot, "A key came right after Y; nothing was written.")
         assert _confirm(app).deed is None and fake.applied == []
+
+
+async def test_a_screen_that_stood_still_after_the_answer_lets_the_keys_through_that_came_meanwhile() -> None:
+    clock = Clock()
+    fake, app = _with_change(clock)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await reviewing(pilot)
+        await _asked(pilot, app, clock)
+        clock.pass_(2)
+        await pilot.press("Y")
+        clock.pass_(5)
+        await pilot.pause(SETTLE + 0.1)
+        assert fake.applied == [] and _answered(app)
+        await pilot.press("escape")
+        await until_seen(pilot, "A key came right after Y; nothing was written.")
+        await _asked(pilot, app, clock)
+        clock.pass_(2)
+        await pilot.press("Y")
+        clock.pass_(5)
+        await pilot.pause(SETTLE + 0.1)
+        await moment(pilot, clock)
+        await until(pilot, lambda: bool(fake.applied))
 
 
 def test_who_types_slowly_is_given_more_time_to_go_on_typing() -> None:
@@ -225,7 +253,7 @@ async def test_a_paste_is_never_an_answer(text: str) -> None:
         await until(pilot, lambda: _confirm(app).deed is None)
         clock.pass_(5)
         await pilot.pause(0.05)
-        assert fake.applied == []
+        assert fake.applied == [] and not _answered(app)
 
 
 async def test_a_key_that_came_too_soon_says_so_and_a_later_one_counts() -> None:
@@ -240,7 +268,7 @@ async def test_a_key_that_came_too_soon_says_so_and_a_later_one_counts() -> None
         await until_seen(pilot, "too soon")
         assert fake.applied == []
         clock.pass_(0.5)
-        await pilot.press("Y")
+        await yes(pilot, clock)
         await until(pilot, lambda: bool(fake.applied))
 
 
@@ -282,7 +310,7 @@ async def test_a_change_that_turns_stale_while_the_question_stands_is_not_applie
         clock.pass_(1)
         await pilot.press("Y")
         await pilot.pause(0.05)
-        assert fake.applied == []
+        assert fake.applied == [] and not _answered(app)
         assert "stale" in seen(app)
 
 
@@ -301,13 +329,13 @@ async def test_a_change_amended_while_it_is_read_is_shown_anew_and_says_so() -> 
         clock.pass_(1)
         await pilot.press("Y")
         await pilot.pause(0.05)
-        assert fake.applied == []
+        assert fake.applied == [] and not _answered(app)
         clock.pass_(1)
         await pilot.press("a")
         await until_seen(pilot, "press this one once more")
         await _asked(pilot, app, clock)
         clock.pass_(1)
-        await pilot.press("Y")
+        await yes(pilot, clock)
         await until(pilot, lambda: bool(fake.applied))
         assert fake.applied == [("change-001", fake.proposals["change-001"].stamp)]
         assert fake.applied[0][1] != old.stamp
@@ -417,7 +445,7 @@ async def test_an_applied_change_is_undone_after_the_same_question() -> None:
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and _confirm(app).drawn is not None)
         clock.pass_(1)
-        await pilot.press("Y")
+        await yes(pilot, clock)
         await until(pilot, lambda: fake.proposals["change-001"].status == "undone")
         await until_seen(pilot, "change-001 undone: src/a.py")
 

@@ -21,7 +21,7 @@ from steward.tui.review.screen import ReviewScreen
 from tests.monorepo import PROJECT
 from tests.pty_screen import PtyScreen
 from tests.tui.fake_steward import FakeSteward, create, modify, proposal
-from tests.tui.looking import Clock, begun, reviewing, rows, seen, typed, until, until_seen
+from tests.tui.looking import Clock, begun, reviewing, rows, seen, typed, until, until_seen, yes
 
 BASE = "".join(f"line {n}\n" for n in range(1, 61))
 RESULT = (
@@ -58,7 +58,7 @@ async def _applied(pilot: Pilot[int], app: StewardApp, clock: Clock) -> None:
     await pilot.press("a")
     await until(pilot, lambda: app.screen.query_one(Confirm).drawn is not None, "the question")
     clock.pass_(2)
-    await pilot.press("Y")
+    await yes(pilot, clock)
     await until_seen(pilot, "applied:")
 
 

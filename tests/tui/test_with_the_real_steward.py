@@ -8,7 +8,7 @@ from pathlib import Path
 
 from steward.tui.app import StewardApp
 from tests.support import call, patch, plant, steward_in
-from tests.tui.looking import Clock, ask, begun, reviewing, rows, seen, typed, until, until_seen
+from tests.tui.looking import Clock, ask, begun, reviewing, rows, seen, typed, until, until_seen, yes
 
 REPLIES = [
     {"text": "I look first.\n", "calls": [call("readFile", path="src/deep/inner.py")]},
@@ -46,7 +46,7 @@ async def test_from_the_question_to_the_written_file(tmp_path: Path) -> None:
             await until_seen(pilot, "any other key")
             assert file.read_text() == "VALUE = 1\n"
             clock.pass_(1)
-            await pilot.press("Y")
+            await yes(pilot, clock)
             await until_seen(pilot, "change-001 applied: src/deep/inner.py")
             assert file.read_text() == "VALUE = 2\n"
             await until_seen(pilot, "none pending")
@@ -56,7 +56,7 @@ async def test_from_the_question_to_the_written_file(tmp_path: Path) -> None:
             await pilot.press("enter")
             await until_seen(pilot, "Take back change-001")
             clock.pass_(1)
-            await pilot.press("Y")
+            await yes(pilot, clock)
             await until_seen(pilot, "change-001 undone")
             assert file.read_text() == "VALUE = 1\n"
     finally:
@@ -106,7 +106,7 @@ async def test_a_part_is_taken_commented_on_and_amended(tmp_path: Path) -> None:
             await pilot.press("a")
             await until_seen(pilot, "any other key")
             clock.pass_(2)
-            await pilot.press("Y")
+            await yes(pilot, clock)
             await until_seen(pilot, "change-001 applied")
             written = (root / "long.txt").read_text()
             assert "drei\n" in written and "line 30\n" in written and "thirty" not in written
@@ -140,7 +140,7 @@ async def test_the_stale_badge_turns_on_by_itself_when_the_file_changes_on_disk(
             await pilot.press("a")
             await until_seen(pilot, "any other key")
             clock.pass_(1)
-            await pilot.press("Y")
+            await yes(pilot, clock)
             await until_seen(pilot, "change-001 applied")
             assert (root / "src/deep/inner.py").read_text() == "# by someone else\nVALUE = 2\n"
     finally:

@@ -32,6 +32,12 @@ SLOWEST = 1.2
 RHYTHM = 1.5
 """How many times as long as the pause before the answer it is waited: who types slowly goes on slowly."""
 
+LATE = 0.1
+"""Seconds after its time from which on a look at the clock means that the screen stood still: keys may wait unseen."""
+
+SHORTEST = 0.02
+"""Seconds; a timer of next to none is passed over without a call."""
+
 ROOMY = 20
 """From this height on the question stands free."""
 
@@ -77,10 +83,24 @@ class Confirm(Widget, can_focus=False):
         """Whether the answer was given and waits for a moment without another key."""
         return self._answered is not None
 
-    def answer(self, do: Callable[[], object], pause: float) -> None:
-        """The answer was given, ``pause`` seconds after another key: ``do`` it when none has come for a moment."""
+    def answer(self, do: Callable[[], object], pause: float, now: Callable[[], float]) -> None:
+        """The answer was given, ``pause`` seconds after another key: ``do`` it when none has come for a moment.
+
+        The moment is measured by ``now``, the clock of the keys, and begins anew when the screen stood still in it.
+        """
         self.tell("Any key now stops it.")
-        self._answered = self.set_timer(settle(pause), do)
+        due = now() + settle(pause)
+
+        def look() -> None:
+            nonlocal due
+            if now() > due + LATE:
+                due = now() + SETTLE
+            if now() < due:
+                self._answered = self.set_timer(max(due - now(), SHORTEST), look)
+            else:
+                do()
+
+        look()
 
     def _forget_answer(self) -> None:
         if self._answered is not None:

@@ -250,7 +250,7 @@ class ReviewScreen(Rework):
         elif not self._keyboard.deliberate(confirm.drawn):
             confirm.tell(TOO_SOON)
         else:
-            confirm.answer(self._answered, self._keyboard.pause)
+            confirm.answer(self._answered, self._keyboard.pause, self._keyboard.now)
 
     def _answered(self) -> None:
         """The answer counts: nothing came after it."""
