@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -387,7 +387,10 @@ class StewardApp(App[int]):
 
     def on_prompt_wants(self, message: Prompt.Wants) -> None:
         self.run_worker(
-            self.deeds.complete(message.wanted), group="complete", exclusive=True, exit_on_error=False
+            partial(self.deeds.complete, message.wanted),
+            group="complete",
+            exclusive=True,
+            exit_on_error=False,
         )
 
     def on_prompt_dropped(self, message: Prompt.Dropped) -> None:

@@ -59,7 +59,9 @@ async def test_the_report_stays_in_the_conversation_and_the_verdict_in_the_list_
     async with screen(tmp_path, []) as (app, pilot, steward, _):
         before = steward.model
         await command(pilot, f"/check-model {PASSES}")
-        await until_seen(pilot, "all.pass.jsonl is fit for changes; /model shows")
+        await until(
+            pilot, lambda: "all.pass.jsonl is fit for changes; /model shows" in " ".join(seen(app).split())
+        )
         assert "3 of 3" in seen(app) and "esc stops it" not in seen(app)
         assert list(place.iterdir()) == [] and steward.model == before
         await command(pilot, "/model")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 import pytest
 from textual import events
+from textual.pilot import Pilot
 
 from steward.service.commands import COMMANDS, Command, find
 from steward.tui.app import StewardApp
-from steward.tui.prompt.completion import wanted
+from steward.tui.prompt.completion import CompletionList, wanted
 from steward.tui.prompt.draft import Draft
 from steward.tui.prompt.recall import Recall
 from steward.tui.review.screen import ReviewScreen
@@ -130,6 +133,97 @@ async def test_an_at_sign_completes_paths() -> None:
         await pilot.press("tab")
         assert app.prompt.text == "see src/retry.py and `src/a b.py` "
         assert fake.asked == []
+
+
+class Searching(FakeSteward):
+    """Its search for paths takes as long as the test wants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = asyncio.Event()
+        self.found.set()
+
+    async def complete_path(self, text: str, limit: int = 12) -> tuple[str, ...]:
+        await self.found.wait()
+        return await super().complete_path(text, limit)
+
+
+@asynccontextmanager
+async def searching(
+    monkeypatch: pytest.MonkeyPatch, hold: float = 60.0
+) -> AsyncGenerator[tuple[Searching, StewardApp, Pilot[int]]]:
+    """A list is open for ``see @re``, and what is typed now is looked up and not found before ``found`` is set."""
+    monkeypatch.setattr("steward.tui.prompt.prompt.HOLD", hold)
+    fake = Searching()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "see @re")
+        await until_seen(pilot, "src/retry.py")
+        fake.found.clear()
+        yield fake, app, pilot
+
+
+async def test_a_row_that_was_offered_for_an_earlier_text_is_never_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with searching(monkeypatch, 0.05) as (fake, app, pilot):
+        await typed(pilot, "ad")
+        await pilot.press("tab")
+        await pilot.pause(0.1)
+        assert app.prompt.text == "see @read" and app.prompt.has_focus
+        await pilot.click(CompletionList)
+        assert app.prompt.text == "see @read"
+        await pilot.press("enter")
+        await until(pilot, lambda: fake.asked == ["see @read"])
+
+
+@pytest.mark.parametrize("key", ["enter", "tab"])
+async def test_a_key_waits_for_what_fits_the_text_it_was_pressed_on(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with searching(monkeypatch) as (fake, app, pilot):
+        await typed(pilot, "t")
+        await pilot.press(key)
+        assert app.prompt.text == "see @ret"
+        fake.found.set()
+        await until(pilot, lambda: app.prompt.text == "see src/retry.py ")
+        assert fake.asked == [] and app.prompt.has_focus
+
+
+async def test_who_types_on_after_enter_has_sent_what_stood_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with searching(monkeypatch) as (fake, app, pilot):
+        await typed(pilot, "t")
+        await pilot.press("enter", "x")
+        await until(pilot, lambda: fake.asked == ["see @ret"])
+        assert app.prompt.text == "x"
+        await typed(pilot, " @a")
+        await pilot.press("enter")
+        app.post_message(events.Paste("pasted"))
+        await until(pilot, lambda: fake.asked == ["see @ret", "x @a"])
+        assert app.prompt.text == "pasted"
+
+
+async def test_escape_takes_back_an_enter_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with searching(monkeypatch) as (fake, app, pilot):
+        await typed(pilot, "t")
+        await pilot.press("enter", "escape")
+        fake.found.set()
+        await pilot.pause(0.1)
+        assert app.prompt.text == "see @ret" and fake.asked == []
+
+
+async def test_what_is_offered_follows_the_cursor() -> None:
+    fake = FakeSteward()
+    app = StewardApp(fake.as_steward())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await begun(pilot)
+        await typed(pilot, "/works")
+        await until_seen(pilot, "/workspace")
+        await pilot.press("left", "left", "left", "left")
+        await until_seen(pilot, "/show-change")
+        await pilot.press("home")
+        await until(pilot, lambda: "/show-change" not in seen(app))
 
 
 async def test_enter_sends_what_is_typed_whole_while_a_completion_says_the_same() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from textual import events
 from textual.binding import BindingType
@@ -19,6 +19,7 @@ from steward.visible import visible
 
 if TYPE_CHECKING:
     from textual.app import App
+    from textual.timer import Timer
 
 
 MOST_LINES = 12
@@ -29,6 +30,10 @@ HINTS = (
     "Ask · / commands · @ files",
 )
 """What stands in the prompt while it is empty, the shorter one for where the longer has no room."""
+
+
+HOLD = 0.15
+"""Seconds a key waits for what is being looked up for the text it was pressed on."""
 
 
 def shown(text: str) -> str:
@@ -103,6 +108,11 @@ class Prompt(TextArea):
         self._pasted = False
         self._completion = completion
         self._wanted: Wanted | None = None
+        self._offered_for: Wanted | None = None
+        """What the list answers; the text may have gone on since."""
+        self._held: Literal["send", "complete"] | None = None
+        """A key that waits for the list to answer the text it was pressed on."""
+        self._patience: Timer | None = None
         self._quiet = False
 
     def fit(self, lines: int) -> None:
@@ -124,6 +134,7 @@ class Prompt(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        self._let_go()
         self._pasted = True
         if result := self._replace_via_keyboard(shown(event.text), *self.selection):
             self.move_cursor(result.end_location)
@@ -138,20 +149,23 @@ class Prompt(TextArea):
             self._replace_via_keyboard(shown(event.character), *self.selection)
 
     def _handle(self, event: events.Key) -> bool:
-        key, offered = event.key, self._completion.chosen
+        key = event.key
+        if self._held is not None and key == "escape":
+            self._held = None
+        self._let_go()
         if self._is(key, "newline"):
             self._replace_via_keyboard("\n", *self.selection)
             return True
         if self._is(key, "send"):
-            if offered is not None and offered.value and self._wanted and not self._exact(offered):
-                self._take(offered, run=offered.runs)
-            else:
-                self._send()
+            self._hold_or_do("send")
             return True
-        if offered is not None:
+        if self._is(key, "complete") and self._wanted is not None and self._awaited:
+            self._hold_or_do("complete")
+            return True
+        if self._completion.chosen is not None:
             match key:
                 case _ if self._is(key, "complete"):
-                    self._take(offered)
+                    self._do("complete")
                     return True
                 case "up":
                     self._completion.move(-1)
@@ -180,6 +194,37 @@ class Prompt(TextArea):
     def _is(self, key: str, name: str) -> bool:
         app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
         return key in keys_of(app, name)
+
+    @property
+    def _awaited(self) -> bool:
+        """Whether what fits the text is being looked up, so that the list, if there is one, is for an earlier text."""
+        return self._wanted != self._offered_for
+
+    def _hold_or_do(self, key: Literal["send", "complete"]) -> None:
+        """Do what the key does, once the list answers the text that the person sees; see ``HOLD``."""
+        if self._awaited and not self.text.startswith("!"):
+            self._held = key
+            if self._patience is not None:
+                self._patience.stop()
+            self._patience = self.set_timer(HOLD, self._let_go)
+        else:
+            self._do(key)
+
+    def _let_go(self) -> None:
+        """Wait no longer: what was to be sent is sent as it was typed."""
+        held, self._held = self._held, None
+        if held == "send":
+            self._send()
+
+    def _do(self, key: Literal["send", "complete"]) -> None:
+        offered = None if self._awaited else self._completion.chosen
+        if key == "complete":
+            if offered is not None:
+                self._take(offered)
+        elif offered is not None and offered.value and self._wanted and not self._exact(offered):
+            self._take(offered, run=offered.runs)
+        else:
+            self._send()
 
     def _row(self) -> int:
         return self.wrapped_document.location_to_offset(self.cursor_location).y
@@ -223,11 +268,18 @@ class Prompt(TextArea):
         self.recall.rest()
         self._look()
 
-    def _look(self) -> None:
+    def on_text_area_selection_changed(self) -> None:
+        if self._wanted is not None and self._wanted != self._wanted_here():
+            self._look()
+
+    def _wanted_here(self) -> Wanted | None:
         row, column = self.cursor_location
-        self._wanted = wanted(self.document[row][:column], row == 0)
+        return wanted(self.document[row][:column], row == 0)
+
+    def _look(self) -> None:
+        self._wanted = self._wanted_here()
         if self._wanted is None:
-            self._completion.offer(())
+            self._show([])
         elif self._wanted.kind == "command":
             self._show(commands(self._wanted.typed))
         else:
@@ -237,14 +289,18 @@ class Prompt(TextArea):
         """Show what was looked up, unless something else was typed meanwhile."""
         if answered == self._wanted:
             self._show(choices)
+            if held := self._held:
+                self._held = None
+                self._do(held)
 
     def _show(self, choices: list[Choice]) -> None:
+        self._offered_for = self._wanted
         frame = self.parent
         self._completion.offer(choices, frame.outer_size.height if isinstance(frame, Widget) else 3)
 
     def take_chosen(self) -> None:
         """Take the row that was clicked."""
-        if (choice := self._completion.chosen) is not None:
+        if (choice := self._completion.chosen) is not None and not self._awaited:
             self._take(choice)
             self.focus()
 
@@ -271,5 +327,5 @@ class Prompt(TextArea):
             self._look()
 
     def _dismiss(self) -> None:
-        self._wanted = None
+        self._wanted = self._offered_for = self._held = None
         self._completion.offer(())

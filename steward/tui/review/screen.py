@@ -98,7 +98,7 @@ class ReviewScreen(Rework):
         self.query_one(OneLine).cursor_blink = False
         self.query_one(DiffView).focus()
         self.query_one(Title).note = "…"
-        self.run_worker(self._load(), group="load", exclusive=True, exit_on_error=False)
+        self.run_worker(self._load, group="load", exclusive=True, exit_on_error=False)
 
     # Showing
 
@@ -152,7 +152,7 @@ class ReviewScreen(Rework):
 
     def look_again(self) -> None:
         """The changes may have moved."""
-        self.run_worker(self._load(), group="load", exclusive=True, exit_on_error=False)
+        self.run_worker(self._load, group="load", exclusive=True, exit_on_error=False)
 
     def on_diff_view_drawn(self) -> None:
         self.drawn = self._keyboard.now()

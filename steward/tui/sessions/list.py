@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
@@ -81,7 +82,9 @@ class SessionList(Picker):
         if (clean := visible(event.value, keep="")) != event.value:
             event.input.value = clean
             return
-        self.run_worker(self._search(event.value), group="search", exclusive=True, exit_on_error=False)
+        self.run_worker(
+            partial(self._search, event.value), group="search", exclusive=True, exit_on_error=False
+        )
 
     async def _search(self, words: str, at: int = 0) -> None:
         try:
