@@ -35,7 +35,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """What the model said and the calls it made; ``reasoning`` is kept but never sent again."""
+    """What the model said and the calls it made; ``reasoning`` is kept for people and is no part of ``wire``."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()

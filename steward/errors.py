@@ -90,7 +90,9 @@ class Busy(Conflict):
     def __init__(self, holder: int | None = None) -> None:
         self.holder = holder
         who = f" (process {holder})" if holder else ""
-        super().__init__(f"Another steward{who} is applying a change in this workspace; nothing was written.")
+        super().__init__(
+            f"Another steward{who} is busy with a change in this workspace; nothing was written."
+        )
 
 
 class NoSuchThing(StewardError):
@@ -134,20 +136,22 @@ class PathRefused(StewardError):
     ``kind`` is one of: ``empty``, ``absolute``, ``escapes``, ``nul``, ``too-long``, ``not-text`` (a name that
     is not UTF-8), ``link``, ``protected``, ``secret``, ``missing``, ``not-a-directory``, ``not-a-file``,
     ``special`` (pipe, socket, device), ``other-mount``, ``unreadable``, ``too-large``, ``binary``,
-    ``not-utf8``.
+    ``not-utf8``. ``near`` are paths that may have been meant, which the sentence then ends with.
     """
 
-    def __init__(self, kind: str, path: str, sentence: str) -> None:
+    def __init__(self, kind: str, path: str, sentence: str, near: tuple[str, ...] = ()) -> None:
         self.kind = kind
         self.path = path
-        super().__init__(sentence)
+        self.near = near
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        super().__init__(sentence + hint)
 
 
 class EditRefused(StewardError):
     """A ``proposePatch`` that was not stored.
 
     ``kind`` is one of: ``not-unique``, ``exists``, ``missing``, ``unchanged``, ``not-found``, ``not-utf8``,
-    ``binary``, ``too-large``, ``link``, ``hard-link``, ``read-only``, ``cut-line``, ``conflict`` (with
+    ``binary``, ``too-large``, ``hard-link``, ``read-only``, ``cut-line``, ``conflict`` (with
     another patch of the same change), ``instructions`` (documents must be read first), ``redacted`` (a key that the
     model is not shown), ``slip`` (a text that cannot be meant for the file), ``arguments``.
     """

@@ -110,7 +110,11 @@ class InstructionsChanged:
 
 @dataclass(frozen=True, slots=True)
 class LimitNotice:
-    """Resolution stopped at a limit; contents are never part of it."""
+    """Resolution of instruction documents stopped at a limit; contents are never part of it.
+
+    ``outcome`` names the limit, ``accepted`` counts the documents that are kept, ``size`` is their bytes. ``limit`` is
+    in directories, documents or bytes.
+    """
 
     target: str
     outcome: str
@@ -136,7 +140,7 @@ class ChangesMoved:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The model could not be reached and is asked again after ``seconds``."""
+    """The model could not be reached and is asked again after ``seconds``; ``attempt`` counts from 1."""
 
     attempt: int
     seconds: float
@@ -153,7 +157,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The turn is over and the person is asked again; ``error`` is one sentence when ``reason`` is ``failed``."""
+    """The turn is over after ``seconds``; ``error`` is one sentence on why, empty when there is nothing to say."""
 
     reason: EndReason
     rounds: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterator
 from dataclasses import fields as fields_of
 from functools import cache
@@ -41,8 +40,6 @@ def kind_of(field: FieldInfo) -> Literal["text", "list", "table", "value"]:
     origin = get_origin(annotation) or annotation
     if origin is str or (origin is Literal and all(isinstance(c, str) for c in get_args(annotation))):
         return "text"
-    if origin in (types.UnionType,):
-        return "value"
     return "list" if origin in (tuple, list) else "table" if origin is dict else "value"
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from steward.config.environment import from_environment
 from steward.config.faults import dotted_keys
+from steward.config.parse import parsed
 from steward.config.settings import Settings
 from steward.errors import ConfigError
 
@@ -34,18 +35,9 @@ def load(file: Path | None, environment: Mapping[str, str], *, required: bool = 
 
 def load_with_sources(file: Path | None, environment: Mapping[str, str], *, required: bool = False) -> Loaded:
     """The same, with where each value was said."""
-    shape: dict[str, Any] = {}
-    text = ""
-    if file is not None:
-        text = _read(file, required)
-    if file is not None and text:
-        import tomllib
-
-        try:
-            shape = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise ConfigError(f"{file.name} is not valid TOML: {error}.") from None
     name = file.name if file else "the configuration"
+    data = _read(file, required) if file else b""
+    text, shape = parsed(name, data, MAX_BYTES) if data else ("", {})
     sources = dict.fromkeys(dotted_keys(shape), name)
     # The file is checked by itself first, so that a fault is told of the place where it stands.
     settings = _checked(name, text, shape)
@@ -77,19 +69,13 @@ def _put(shape: dict[str, Any], keys: list[str], value: object) -> None:
     shape[keys[-1]] = value
 
 
-def _read(file: Path, required: bool) -> str:
+def _read(file: Path, required: bool) -> bytes:
     try:
         with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+            return stream.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):  # HOME=/dev/null is how some say: no configuration
         if required:
             raise ConfigError(f"There is no configuration file {file.name}.") from None
-        return ""
+        return b""
     except OSError as error:
         raise ConfigError(f"{file.name} cannot be read: {(error.strerror or 'error').lower()}.") from None
-    if len(data) > MAX_BYTES:
-        raise ConfigError(f"{file.name} is larger than {MAX_BYTES} bytes.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file.name} is not UTF-8 at byte {error.start}.") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steward.config.faults import dotted_keys, line_of, sentence
+from steward.config.parse import parsed
 from steward.config.settings import Settings
 from steward.errors import ConfigError
 
@@ -17,19 +18,9 @@ ALLOWED = ("tools.ignore", "instructions.fallback_names", "instructions.files", 
 
 def parse_repository(data: bytes) -> Settings:
     """The repository's settings, checked by the one schema. Raises ``ConfigError`` naming key and line."""
-    import tomllib
-
     from pydantic import ValidationError
 
-    if len(data) > MAX_BYTES:
-        raise ConfigError(f"{PLACE} is larger than {MAX_BYTES} bytes.")
-    try:
-        text = data.decode("utf-8-sig")
-        shape: dict[str, Any] = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{PLACE} is not UTF-8 at byte {error.start}.") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{PLACE} is not valid TOML: {error}.") from None
+    text, shape = parsed(PLACE, data, MAX_BYTES)
     try:
         settings = Settings.model_validate(shape)
     except ValidationError as error:

@@ -163,7 +163,7 @@ class Limits(Section):
 
 @dataclass(frozen=True)
 class Clocks(Section):
-    """How long the model may keep silent, in seconds; four times that for a server on this machine."""
+    """How long the model may keep silent, in seconds, and how much longer where its server is this machine."""
 
     connect: Seconds = 10.0
     """Until a connection stands."""

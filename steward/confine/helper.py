@@ -8,6 +8,7 @@ it has started. It is asked over a socket pair that nobody else holds, and ends 
 from __future__ import annotations
 
 import array
+import errno
 import json
 import os
 import re
@@ -97,9 +98,9 @@ class Porter:
         try:
             answer, given = self._do(json.loads(data), descriptors, line)
         except OSError as error:
-            answer, given = {"error": error.errno or 5}, None
+            answer, given = {"error": error.errno or errno.EIO}, None
         except (ValueError, KeyError, TypeError):
-            answer, given = {"error": 22}, None
+            answer, given = {"error": errno.EINVAL}, None
         for descriptor in descriptors:
             os.close(descriptor)
         _say(line, answer, given)
@@ -118,7 +119,7 @@ class Porter:
                 confine = more.pop(known.confine)
                 models = more.pop(known.models)
                 if more or not _CONFINED.fullmatch(confine):
-                    raise PermissionError(13, "refused")
+                    raise PermissionError(errno.EACCES, "refused")
                 environment = {**known.environment, known.confine: confine, known.models: models}
                 return self._start(line, known.argv, "/", environment, descriptors, apart=True), None
             case "program" if self._programs:
@@ -128,7 +129,7 @@ class Porter:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
                 return {"made": 1}, os.open(os.fsencode(asked["path"]), flags, 0o666)
             case _:
-                raise PermissionError(13, "refused")
+                raise PermissionError(errno.EACCES, "refused")
 
     def _start(
         self,
@@ -178,9 +179,8 @@ class Porter:
         except (ProcessLookupError, PermissionError):
             pass
         except (OSError, ValueError, KeyError, TypeError):
-            self._poll.unregister(
-                line
-            )  # Nobody listens there any more; the program's end is still waited for.
+            # Nobody listens there any more; the program's end is still waited for.
+            self._poll.unregister(line)
 
 
 def _let_pass(*_: object) -> None:

@@ -14,12 +14,19 @@ from pathlib import Path
 from typing import Any
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
-_NO_NEW_PRIVILEGES = 38
+_SET_NO_NEW_PRIVILEGES, _GET_NO_NEW_PRIVILEGES = 38, 39
+_PATH_BENEATH, _NET_PORT = 1, 2
+"""The kinds of rule."""
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_FILE = 1 << 4, 1 << 5, 1 << 7, 1 << 8
 _REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
-_CONNECT = 1 << 1
+_FIRST_RIGHTS = (1 << 13) - 1
+_LATER_RIGHTS = {2: _REFER, 3: _TRUNCATE, 5: _IOCTL}
+"""What the kernel can hold to, from the first version of Landlock on and since a later one."""
+_BIND, _CONNECT = 1 << 0, 1 << 1
+_SCOPES = 1 << 0 | 1 << 1
+"""Abstract Unix sockets of other processes, and signals to them."""
 
 READ = _READ_FILE | _READ_DIR
 """Read files and list folders."""
@@ -56,12 +63,12 @@ class Ruleset:
         self.version = abi()
         if not self.version:
             raise OSError("the kernel has no Landlock")
-        last = 12 if self.version < 2 else 13 if self.version < 3 else 14 if self.version < 5 else 15
-        self._rights = (1 << last + 1) - 1 & (-1 if handled is None else handled)
+        known = _FIRST_RIGHTS | sum(right for since, right in _LATER_RIGHTS.items() if self.version >= since)
+        self._rights = known if handled is None else known & handled
         self.ports = None if ports is None or self.version < 4 else tuple(sorted(set(ports)))
         # Nobody is listened to in any case: that right is taken and given back for no port.
-        network = 0 if self.version < 4 else 1 if self.ports is None else 1 | _CONNECT
-        scopes = 3 if self.version >= 6 else 0
+        network = 0 if self.version < 4 else _BIND if self.ports is None else _BIND | _CONNECT
+        scopes = _SCOPES if self.version >= 6 else 0
         words = 1 if self.version < 4 else 2 if self.version < 6 else 3
         attributes = struct.pack("QQQ", self._rights, network, scopes)[: 8 * words]
         self.descriptor = _checked(
@@ -72,7 +79,7 @@ class Ruleset:
                 self._allow(grant)
             for port in self.ports or ():
                 rule = struct.pack("QQ", _CONNECT, port)
-                _checked(_call(_ADD, self.descriptor, ctypes.c_int(2), rule, ctypes.c_uint32(0)))
+                _checked(_call(_ADD, self.descriptor, ctypes.c_int(_NET_PORT), rule, ctypes.c_uint32(0)))
         except BaseException:
             os.close(self.descriptor)
             raise
@@ -80,7 +87,7 @@ class Ruleset:
     def restrict(self) -> None:
         """Hold the calling thread, and whatever it starts from here on, to the rules for good."""
         libc = _libc()
-        _checked(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+        _checked(libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
         _checked(_call(_RESTRICT, self.descriptor, ctypes.c_uint32(0)))
 
     def close(self) -> None:
@@ -99,14 +106,14 @@ class Ruleset:
             if not rights:
                 return
             rule = struct.pack("=Qi", rights, place)
-            _checked(_call(_ADD, self.descriptor, ctypes.c_int(1), rule, ctypes.c_uint32(0)))
+            _checked(_call(_ADD, self.descriptor, ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint32(0)))
         finally:
             os.close(place)
 
 
 def restricted() -> bool:
     """Whether this thread can gain no privileges any more, as one that is held cannot."""
-    return sys.platform.startswith("linux") and _libc().prctl(39, 0, 0, 0, 0) == 1
+    return sys.platform.startswith("linux") and _libc().prctl(_GET_NO_NEW_PRIVILEGES, 0, 0, 0, 0) == 1
 
 
 def threads() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -205,7 +206,7 @@ def _line(door: socket.socket, request: dict[str, Any], descriptors: Sequence[in
     """Ask for something; the line on which the answer comes."""
     data = json.dumps(request).encode()
     if len(data) > MOST:
-        raise OSError(7, os.strerror(7))
+        raise OSError(errno.E2BIG, os.strerror(errno.E2BIG))
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         rights = array.array("i", [theirs.fileno(), *descriptors])
@@ -215,7 +216,7 @@ def _line(door: socket.socket, request: dict[str, Any], descriptors: Sequence[in
 
 def _answered(data: bytes) -> dict[str, Any]:
     if not data:
-        raise OSError(5, "the helper has ended")
+        raise OSError(errno.EIO, "the helper has ended")
     answer: dict[str, Any] = json.loads(data)
     if "error" in answer:
         raise OSError(answer["error"], os.strerror(answer["error"]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steward.events import DocumentState, Event, InstructionsChanged, LimitNotice, Notice
-from steward.prompts.briefing import Briefing, Delivery
+from steward.prompts.briefing import Briefing
+from steward.prompts.delivery import Delivery
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,36 +8,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from steward.agents_md import Document, LimitReached, Resolution, Resolver, override_notice
+from steward.agents_md import Document, Resolution, Resolver
 from steward.prompts.delivery import (
     CHARACTERS_A_TOKEN,
     Delivery,
-    Redacted,
     Room,
     changed_text,
     fact,
-    forged_line,
-    hidden_notice,
     in_effect_line,
     in_effect_names,
     opening_text,
     redacted,
-    redacted_notice,
-    refusal_lines,
-    share_notice,
-    skipped_notices,
-    window_notice,
 )
 from steward.prompts.heard import heard
+from steward.prompts.said import Said
 from steward.visible import line
-
-__all__ = ["WARN_SHARE", "Briefing", "Delivery", "Mode", "State"]
 
 Mode = Literal["append", "replace", "conversation"]
 State = Literal["in-effect", "delivered", "arrived", "replaced", "withdrawn", "pending"]
-
-WARN_SHARE = 0.20
-"""Of a known window: from here on the person is warned of what instructions take."""
 
 
 class Briefing:
@@ -70,8 +58,7 @@ class Briefing:
         self._given: dict[str, Document] = {}
         self._left_out: dict[str, str] = {}
         self._in_effect: tuple[str, ...] = ()
-        self._told: set[str] = set()
-        self._said: set[str] = set()
+        self._said = Said(self.tag)
         self._last: Delivery | None = None
 
     # what the loop does
@@ -85,7 +72,7 @@ class Briefing:
         self.used = max(self.used - sum(map(self._cost, self._given.values())), 0)
         self._given.clear()
         self._left_out.clear()
-        self._said.clear()
+        self._said.to_model.clear()
         documents, left_out = self._room().fit(
             self._cleaned(self._sound(resolution.documents)), self._cost, closest=self._closest
         )
@@ -94,14 +81,14 @@ class Briefing:
         text = ""
         if resolution.enabled:
             text = opening_text(self.tag, documents, left_out, later=self.mode == "append")
-            text += self._refusals([resolution])
+            text += self._said.refusals([resolution])
         self.opened = self._last = Delivery(
             resolution,
             text,
             arrived=tuple(documents),
             left_out=tuple(left_out),
             notices=self._notices([resolution], documents, left_out),
-            limit=self._limit([resolution]),
+            limit=self._said.limit([resolution]),
         )
         return text
 
@@ -173,13 +160,13 @@ class Briefing:
     def forget(self) -> None:
         """A new conversation begins: nothing has been told to anyone."""
         self.forget_delivered()
-        self._told.clear()
+        self._said.to_person.clear()
 
     def forget_delivered(self) -> None:
         """The conversation was compacted: every document has to be delivered again."""
         self._given.clear()
         self._left_out.clear()
-        self._said.clear()
+        self._said.to_model.clear()
         self._in_effect = ()
         self._last = None
         self.used = 0
@@ -205,7 +192,7 @@ class Briefing:
         unsaid = found.in_effect != expected if found.in_effect else set(self._in_effect) != set(given)
         if lost or untold or unsaid:
             self._in_effect = ("",)  # no documents are called that: the line is said again
-            self._said.clear()
+            self._said.to_model.clear()
         return lost
 
     # what people see
@@ -255,8 +242,8 @@ class Briefing:
             "given": [document.to_json() for document in self._given.values()],
             "left_out": dict(self._left_out),
             "in_effect": list(self._in_effect),
-            "told": sorted(self._told),
-            "said": sorted(self._said),
+            "told": sorted(self._said.to_person),
+            "said": sorted(self._said.to_model),
             "used": self.used,
             "ratio": self._ratio,
         }
@@ -275,7 +262,8 @@ class Briefing:
         told, said = {str(key) for key in shape["told"]}, {str(key) for key in shape["said"]}
         used, ratio = int(shape["used"]), float(shape["ratio"])
         self._given, self._left_out, self._in_effect = given, left_out, in_effect
-        self._told, self._said, self.used, self._ratio = told, said, used, ratio
+        self._said.to_person, self._said.to_model = told, said
+        self.used, self._ratio = used, ratio
         self._last = self.opened = None
 
     # inside
@@ -307,7 +295,8 @@ class Briefing:
         for document in (*withdrawn, *left_out):
             self._given.pop(document.path, None)
         self._take(documents, left_out)
-        text = changed_text(self.tag, documents, earlier, withdrawn, left_out) + self._refusals(resolutions)
+        text = changed_text(self.tag, documents, earlier, withdrawn, left_out)
+        text += self._said.refusals(resolutions)
         in_effect = tuple(document.path for document in last.documents if self._knows(document))
         if in_effect != self._in_effect:
             text += in_effect_line(self.tag, last.target, in_effect)
@@ -320,7 +309,7 @@ class Briefing:
             withdrawn=withdrawn,
             left_out=tuple(left_out),
             notices=self._notices(resolutions, documents, left_out),
-            limit=self._limit(resolutions),
+            limit=self._said.limit(resolutions),
         )
 
     def _compare(self, resolutions: Sequence[Resolution]) -> Delivery:
@@ -333,12 +322,12 @@ class Briefing:
                     said = (
                         f"{line(document.path)} changed since it was read; /new begins with it as it is now."
                     )
-                    notices += self._once(f"changed {document.path} {document.sha256}", said)
+                    notices += self._said.once(f"changed {document.path} {document.sha256}", said)
         return Delivery(
             resolutions[-1],
             arrived=tuple(new) if self.mode == "replace" else (),
             notices=tuple(notices),
-            limit=self._limit(resolutions),
+            limit=self._said.limit(resolutions),
         )
 
     def _sound(self, documents: Iterable[Document]) -> list[Document]:
@@ -355,10 +344,6 @@ class Briefing:
     def _cleaned(self, documents: Sequence[Document]) -> Sequence[Document]:
         clean = self._clean
         return documents if clean is None else [redacted(document, clean(document)) for document in documents]
-
-    def _forged(self, resolutions: Iterable[Resolution]) -> list[Document]:
-        """Documents that hold the tag of the envelopes."""
-        return [d for resolution in resolutions for d in resolution.documents if self.tag in d.text]
 
     def _withdrawn(self, resolutions: Iterable[Resolution]) -> tuple[Document, ...]:
         """Delivered documents that their own directory no longer gives."""
@@ -382,60 +367,13 @@ class Briefing:
         for document in left_out:
             self._left_out[document.path] = document.sha256
 
-    def _refusals(self, resolutions: Sequence[Resolution]) -> str:
-        """What the model is told, once, of documents that could not be read or accepted."""
-        lines: list[str] = []
-        for resolution in resolutions:
-            lines += refusal_lines(self.tag, resolution)
-        lines += [forged_line(self.tag, document) for document in self._forged(resolutions)]
-        new = [line_ for line_ in dict.fromkeys(lines) if line_ not in self._said]
-        self._said.update(new)
-        return "".join(new)
-
     def _notices(
         self, resolutions: Sequence[Resolution], documents: Iterable[Document], left_out: Iterable[Document]
     ) -> tuple[str, ...]:
-        said: list[str] = []
-        for resolution in resolutions:
-            for notice in skipped_notices(resolution):
-                said += self._once(notice, notice)
-        for document in self._forged(resolutions):
-            notice = f"{line(document.path)} was left out: it holds the tag that marks instructions."
-            said += self._once(notice, notice)
-        for document in documents:
-            said += self._once(f"hidden {document.path} {document.sha256}", hidden_notice(document))
-            if isinstance(document, Redacted):
-                said += self._once(f"redacted {document.path}", redacted_notice(document))
-            if document.kind == "override" and f"override {document.path}" not in self._told:
-                self._told.add(f"override {document.path}")
-                notice = override_notice(self.resolver.root, document.path)
-                said += [line(notice)] if notice else []
+        said = self._said.notices(resolutions, documents, self.resolver.root)
         if window := self._window:
-            for document in left_out:
-                notice = window_notice(document, window)
-                said += self._once(notice, notice)
-            share = self.tokens / window
-            if share > WARN_SHARE:
-                notice = share_notice(tuple(self._given.values()), self.tokens, window)
-                said += self._once(f"share {int(share / WARN_SHARE)}", notice)
+            said += self._said.window_notices(left_out, tuple(self._given.values()), self.tokens, window)
         return tuple(said)
-
-    def _once(self, key: str, sentence: str) -> list[str]:
-        if not sentence or key in self._told:
-            return []
-        self._told.add(key)
-        return [sentence]
-
-    def _limit(self, resolutions: Iterable[Resolution]) -> LimitReached | None:
-        """The first limit that was met and not yet told for the same documents."""
-        for resolution in resolutions:
-            if resolution.limits:
-                cut = sorted(item.path for item in resolution.skipped if item.cause in ("limit", "size"))
-                key = f"limit {resolution.outcome} {cut}"
-                if key not in self._told:
-                    self._told.add(key)
-                    return resolution.limits[0]
-        return None
 
 
 def _merged(resolutions: Iterable[Resolution]) -> list[Document]:

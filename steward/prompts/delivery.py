@@ -126,10 +126,13 @@ def left_out_line(tag: str, document: Document) -> str:
 
 
 def refusal_lines(tag: str, resolution: Resolution) -> Iterator[str]:
-    """Tell the model of documents that exist and could not be accepted."""
+    """Tell the model of documents that exist and could not be accepted, and of what is odd about others."""
     for item in resolution.skipped:
         if item.cause in _TOLD:
             yield fact(tag, "left-out", item.path, f"This document was left out: {attribute(item.reason)}.")
+    for note in resolution.notes:
+        if note.told:
+            yield fact(tag, "odd", note.path, attribute(note.told))
 
 
 def forged_line(tag: str, document: Document) -> str:

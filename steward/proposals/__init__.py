@@ -18,7 +18,7 @@ from steward.proposals.proposal import (
 )
 
 if TYPE_CHECKING:
-    from steward.proposals.diff import FileDiff, Hunk, Line, apply_diff, between, counts, file_diff
+    from steward.proposals.diff import FileDiff, Hunk, Line, between, counts, file_diff
     from steward.proposals.draft import Accepted, Draft, Pending, Shelf
     from steward.proposals.edit import replace
     from steward.proposals.hunks import Choice, choose, choose_files, with_result
@@ -43,7 +43,6 @@ __all__ = [
     "Shelf",
     "StaleFile",
     "Status",
-    "apply_diff",
     "between",
     "choose",
     "choose_files",
@@ -63,7 +62,6 @@ _PLACES = {
         "FileDiff",
         "Hunk",
         "Line",
-        "apply_diff",
         "between",
         "counts",
         "file_diff",

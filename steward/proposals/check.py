@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from steward.errors import PathRefused, StaleProposal
-from steward.proposals.disk import LOOK, Disk
-from steward.proposals.journal import read_all
+from steward.proposals.disk import LOOK, Disk, read_all
 from steward.proposals.look import image_of
 from steward.proposals.metadata import Metadata, read_metadata
 from steward.proposals.places import GONE, Places
@@ -55,11 +54,8 @@ def check(change: str, wanted: Iterable[Slot], places: Places, disk: Disk) -> tu
             found[slot.path] = _held(slot, slot.before, places, disk)
         except _Stale as fault:
             stale[slot.path] = str(fault)
-    leaving = {
-        (f.stat.st_dev, f.stat.st_ino)
-        for p, f in found.items()
-        if any(s.path == p and s.after is None for s in wanted)
-    }
+    gone = {slot.path for slot in wanted if slot.after is None}
+    leaving = {(f.stat.st_dev, f.stat.st_ino) for path, f in found.items() if path in gone}
     folded: set[RepoPath] = set()
     for slot in wanted:
         if slot.before is None and slot.path not in stale:
@@ -75,7 +71,7 @@ def check(change: str, wanted: Iterable[Slot], places: Places, disk: Disk) -> tu
 
 
 class _Stale(Exception):
-    pass
+    """Why a slot is not as the change expects it."""
 
 
 def _held(slot: Slot, before: bytes, places: Places, disk: Disk) -> _Found:

@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Literal
 
 from steward.proposals.align import Block, align
+from steward.proposals.lines import ending_of, split, text_of
+from steward.proposals.notices import notices
 from steward.proposals.proposal import FileChange
 from steward.visible import hidden
 
@@ -19,6 +21,7 @@ WHOLE = 1 << 30
 
 _WORDS = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
 _LONGEST_LINE = 4000
+"""Characters of the longest line of which single words are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +43,24 @@ class Line:
         """The line without its ending; bytes that are not UTF-8 are lone surrogates. Pass it through ``visible``."""
         if self.sign == "\\":
             return " No newline at end of file"
-        return _text(self.raw)
+        return text_of(self.raw)
 
     @property
     def ending(self) -> str:
         """``\\n``, ``\\r\\n``, or nothing at the end of a file."""
-        return _ending(self.raw)
+        return ending_of(self.raw)
 
     @property
     def ending_changed(self) -> bool:
         """The line it stands against ends otherwise: a reader must be shown the ending."""
-        return self.other is not None and _ending(self.other) != self.ending
+        return self.other is not None and ending_of(self.other) != self.ending
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """What of ``text`` differs from the line it stands against, as character ranges; worked out when asked."""
         if self.other is None:
             return ()
-        return _emphasis(self.text, _text(self.other))
+        return _emphasis(self.text, text_of(self.other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +105,15 @@ class FileDiff:
 def file_diff(change: FileChange, context: int = 3) -> FileDiff:
     """The change of one file as hunks with ``context`` lines around; ``WHOLE`` shows the whole file."""
     base, result = change.base or b"", change.result or b""
-    if is_binary(change):
-        return FileDiff(change, (), 0, 0, _notices(change, (), ()), binary=True)
+    if change.binary:
+        return FileDiff(change, (), 0, 0, notices(change, (), ()), binary=True)
     old, new = split(base), split(result)
     blocks = _aligned(base, result)
     hunks = tuple(_hunks(old, new, blocks, max(0, context)))
     gone = tuple(line for b in blocks for line in old[b.old_start : b.old_end])
     come = tuple(line for b in blocks for line in new[b.new_start : b.new_end])
     unseen = hidden(b"".join(come).decode("utf-8", "surrogateescape"))
-    return FileDiff(change, hunks, len(come), len(gone), _notices(change, gone, come), hidden=unseen)
+    return FileDiff(change, hunks, len(come), len(gone), notices(change, gone, come), hidden=unseen)
 
 
 def between(path: str, base: bytes | None, result: bytes | None, context: int = 3) -> FileDiff:
@@ -121,41 +124,10 @@ def between(path: str, base: bytes | None, result: bytes | None, context: int = 
 
 def counts(change: FileChange) -> tuple[int, int]:
     """Lines added and removed, as git counts them; nothing for a binary file."""
-    if is_binary(change):
+    if change.binary:
         return 0, 0
     blocks = _aligned(change.base or b"", change.result or b"")
     return sum(b.new_end - b.new_start for b in blocks), sum(b.old_end - b.old_start for b in blocks)
-
-
-def apply_diff(base: bytes, diff: FileDiff) -> bytes:
-    """The result, read from the lines that are shown; ``ValueError`` when they are not of this base."""
-    lines = split(base)
-    done: list[bytes] = []
-    at = 0
-    for hunk in diff.hunks:
-        start = hunk.old_start - 1 if hunk.old_lines else hunk.old_start
-        done += lines[at:start]
-        at = start
-        for line in hunk.lines:
-            if line.sign in (" ", "-"):
-                if at >= len(lines) or lines[at] != line.raw:
-                    raise ValueError(f"line {at + 1} is not the line of the diff")
-                at += 1
-            if line.sign in (" ", "+"):
-                done.append(line.raw)
-    return b"".join(done + lines[at:])
-
-
-def split(data: bytes) -> list[bytes]:
-    """Lines with their endings, cut after LF alone."""
-    lines = data.split(b"\n")
-    last = lines.pop()
-    return [line + b"\n" for line in lines] + ([last] if last else [])
-
-
-def is_binary(change: FileChange) -> bool:
-    """Whether either side holds a NUL, so that it cannot be shown as lines."""
-    return b"\0" in (change.base or b"") or b"\0" in (change.result or b"")
 
 
 @lru_cache(maxsize=128)
@@ -235,18 +207,6 @@ def _alike(one: list[bytes], two: list[bytes]) -> bool:
     return shared * 2 >= max(len(set(one)), len(set(two)))
 
 
-def _text(raw: bytes) -> str:
-    return (
-        raw.removesuffix(b"\n")
-        .removesuffix(b"\r" if raw.endswith(b"\r\n") else b"")
-        .decode("utf-8", "surrogateescape")
-    )
-
-
-def _ending(raw: bytes) -> str:
-    return "\r\n" if raw.endswith(b"\r\n") else "\n" if raw.endswith(b"\n") else ""
-
-
 @lru_cache(maxsize=4096)
 def _emphasis(text: str, other: str) -> tuple[tuple[int, int], ...]:
     if text == other:
@@ -281,85 +241,3 @@ def _common(one: str, two: str) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if one[:middle] == two[:middle] else (low, middle - 1)
     return low
-
-
-def _notices(change: FileChange, gone: tuple[bytes, ...], come: tuple[bytes, ...]) -> tuple[str, ...]:
-    said: list[str] = []
-    base, result = change.base, change.result
-    if is_binary(change):
-        size = len(base if base is not None else result or b"")
-        said.append(f"Binary file of {size} bytes; its contents are not shown.")
-    if change.action == "rename" and base == result:
-        said.append("Renamed without a change of its contents.")
-    if result == b"" and base is None:
-        said.append("The new file is empty.")
-    if base == b"" and result is None:
-        said.append("The deleted file is empty.")
-    if (
-        change.base_mode is not None
-        and change.result_mode is not None
-        and change.base_mode != change.result_mode
-    ):
-        said.append(f"The mode changes from {change.base_mode:o} to {change.result_mode:o}.")
-    if base is None and change.result_mode is not None and change.result_mode & 0o7111:
-        said.append(f"The new file has mode {change.result_mode:o}.")
-    if base is not None and result is not None and not is_binary(change):
-        said += _ending_notices(base, result, gone, come)
-        said += _hidden_notices(gone, come)
-    elif result is not None and not is_binary(change):
-        if result and not result.endswith(b"\n"):
-            said.append("The new file has no newline at its end.")
-        endings = {_ending(line) for line in come} - {""}
-        if "\r\n" in endings:
-            mixed = "CRLF and LF endings mixed" if len(endings) > 1 else "CRLF endings"
-            said.append(f"The new file has {mixed}.")
-    return tuple(said)
-
-
-def _ending_notices(
-    base: bytes, result: bytes, gone: tuple[bytes, ...], come: tuple[bytes, ...]
-) -> list[str]:
-    said: list[str] = []
-    if base and result and base.endswith(b"\n") != result.endswith(b"\n"):
-        removed = base.endswith(b"\n")
-        said.append(f"The newline at the end of the file is {'removed' if removed else 'added'}.")
-    before = [(_ending(line)) for line in gone]
-    after = [(_ending(line)) for line in come]
-    moved: dict[tuple[str, str], int] = {}
-    if len(gone) == len(come):
-        for one, two in zip(before, after, strict=True):
-            if one and two and one != two:
-                moved[one, two] = moved.get((one, two), 0) + 1
-    names = {"\n": "LF", "\r\n": "CRLF"}
-    for (one, two), number in moved.items():
-        lines = "one line" if number == 1 else f"{number} lines"
-        said.append(f"The ending of {lines} changes from {names[one]} to {names[two]}.")
-    if not moved:
-        had = {_ending(line) for line in split(base)} - {""}
-        for style in sorted(set(after) - {""} - had):
-            if had:
-                said.append(f"Lines ending in {names[style]} come into a file that had none.")
-    if gone and come and _plain(gone) == _plain(come):
-        said.append("Only line endings or the final newline change.")
-    elif gone and come and _squeezed(gone) == _squeezed(come):
-        said.append("Only blank space changes.")
-    if base.startswith(b"\xef\xbb\xbf") != result.startswith(b"\xef\xbb\xbf") and base and result:
-        removed = base.startswith(b"\xef\xbb\xbf")
-        said.append(f"The byte order mark is {'removed' if removed else 'added'}.")
-    return said
-
-
-def _hidden_notices(gone: tuple[bytes, ...], come: tuple[bytes, ...]) -> list[str]:
-    before, after = (sum(hidden(_text(line)) for line in lines) for lines in (gone, come))
-    if before == after:
-        return []
-    number, verb = abs(after - before), "added" if after > before else "removed"
-    return [f"{number} invisible character{'s are' if number > 1 else ' is'} {verb}."]
-
-
-def _plain(lines: tuple[bytes, ...]) -> list[str]:
-    return [_text(line) for line in lines]
-
-
-def _squeezed(lines: tuple[bytes, ...]) -> bytes:
-    return b"".join(b"".join(lines).split())

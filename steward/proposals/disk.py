@@ -6,6 +6,8 @@ import fcntl
 import os
 import secrets
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from steward.proposals import darwin
@@ -175,3 +177,33 @@ class Disk:
     def nonce(self) -> str:
         """What makes a name unguessable; hex digits."""
         return secrets.token_hex(8)
+
+
+@contextmanager
+def closing(disk: Disk, fd: int) -> Generator[int]:
+    """Close ``fd`` in the end; an error of ``close`` counts, unless another came first."""
+    try:
+        yield fd
+    except OSError:
+        with suppress(OSError):
+            disk.close(fd)
+        raise
+    except BaseException:
+        disk.close(fd)
+        raise
+    disk.close(fd)
+
+
+def write_all(disk: Disk, fd: int, data: bytes) -> None:
+    """Write every byte."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[disk.write(fd, rest) :]
+
+
+def read_all(disk: Disk, fd: int) -> bytes:
+    """Read to the end."""
+    pieces: list[bytes] = []
+    while piece := disk.read(fd, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)

@@ -11,6 +11,7 @@ from typing import Protocol
 from steward.errors import EditRefused, NoSuchThing, WrongStatus
 from steward.proposals import edit
 from steward.proposals.footing import new_file_mode, readable, vacant
+from steward.proposals.lines import BOM
 from steward.proposals.proposal import Edit, FileChange, Governing, Proposal
 from steward.proposals.stale import base_differs, same_file
 from steward.workspace import FileStat, RepoPath, Workspace, quoted
@@ -34,8 +35,8 @@ class Shelf(Protocol):
         """An id that no change has had yet."""
         ...
 
-    def put(self, proposal: Proposal, /) -> None:
-        """Keep it, in place of what had its id."""
+    def put(self, proposal: Proposal, read: Proposal | None = None, /) -> None:
+        """Keep it, in place of ``read``, which had its id; ``EditRefused`` when that is no longer what stands there."""
         ...
 
 
@@ -102,12 +103,13 @@ class Draft:
     def views(self) -> dict[str, Pending]:
         """The pending text of every path that this turn's change touches."""
         proposal = self._pending_current()
+        if proposal is None:
+            return {}
         seen: dict[str, Pending] = {}
-        for file in proposal.files if proposal else ():
-            if proposal and file.old_path is not None:
+        for file in proposal.files:
+            if file.old_path is not None:
                 seen[file.old_path] = Pending(proposal.id, None, file.path)
-            if proposal:
-                seen[file.path] = Pending(proposal.id, file.result)
+            seen[file.path] = Pending(proposal.id, file.result)
         return seen
 
     def propose(
@@ -200,7 +202,7 @@ class Draft:
                 result = self._checked(edit.replace(None, old, new))
                 return FileChange(path.text, "create", None, result, None, new_file_mode())
             # An empty file takes its first text this way; any other refuses.
-            if found.size > len(edit.BOM):
+            if found.size > len(BOM):
                 edit.replace(b"?", old, new)
             data, stat = readable(self._workspace, path, self._limit)
         result = self._checked(edit.replace(data, old, new))
@@ -311,7 +313,7 @@ class Draft:
         governing: tuple[Governing, ...],
     ) -> Accepted:
         others = [f for f in proposal.files if f is not known] if proposal else []
-        kept = None if _nothing(file) else file
+        kept = None if file.noop else file
         if kept is not None:
             _refuse_collisions(others, kept, proposal)
         files = (
@@ -337,7 +339,7 @@ class Draft:
             )
         else:
             made = replace(proposal, files=left, instructions=documents)
-        self._shelf.put(made)
+        self._shelf.put(made, proposal)
         self._current = made.id
         return Accepted(made, kept, amended=proposal is not None)
 
@@ -345,7 +347,7 @@ class Draft:
         if proposal is None:
             raise EditRefused("unchanged", "Nothing would change.")
         gone = replace(proposal, status="discarded", reason=WITHDRAWN)
-        self._shelf.put(gone)
+        self._shelf.put(gone, proposal)
         return Accepted(gone, None, amended=True, withdrawn=True)
 
 
@@ -364,15 +366,6 @@ def _normal(file: FileChange) -> FileChange:
     if file.old_path is not None and file.old_path != file.path:
         return replace(file, action="rename")
     return replace(file, action="modify", old_path=None)
-
-
-def _nothing(file: FileChange) -> bool:
-    """Whether the file is as it was on disk."""
-    return (
-        file.source == file.path
-        and file.base == file.result
-        and (file.base is None or file.base_mode == file.result_mode)
-    )
 
 
 def _refuse_collisions(others: Iterable[FileChange], file: FileChange, proposal: Proposal | None) -> None:

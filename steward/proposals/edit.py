@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from steward.errors import EditRefused
 from steward.proposals import near_miss
-
-BOM = b"\xef\xbb\xbf"
-"""The UTF-8 byte order mark: it stays where it is, and line 1 behind it can be edited."""
+from steward.proposals.lines import BOM
 
 CUT_MARK = re.compile(r"… ?\[cut: [\d,]+ of [\d,]+ characters\]|⟨cut")
 """The mark that ``readFile`` puts at the end of a line it had to cut."""
 
 _COUNTED = 1000
+"""Occurrences that are counted at most."""
 _NAMED_LINES = 8
+"""Lines of occurrences that a refusal names at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,13 @@ class Span:
 def replace(data: bytes | None, old: str, new: str) -> bytes:
     """``data`` with the one occurrence of ``old`` replaced by ``new``; ``None`` is an absent file.
 
-    An empty ``old`` creates: the file must be absent, or hold nothing. In a file with CRLF endings a ``\\n`` of
-    ``old`` matches CRLF too, and each ``\\n`` of ``new`` takes the ending of the lines at that place; when either
-    text spells out ``\\r\\n``, both are taken literally. Raises ``EditRefused`` with one of the kinds
-    ``missing``, ``exists``, ``not-utf8``, ``binary``, ``cut-line``, ``unchanged``, ``not-found``,
-    ``not-unique`` and ``arguments``.
+    An empty ``old`` creates: the file must be absent, or hold nothing. A byte order mark stays where it is.
+
+    In a file with CRLF endings a ``\\n`` of ``old`` matches CRLF too, and each ``\\n`` of ``new`` takes the ending of
+    the lines at that place; when either text spells out ``\\r\\n``, both are taken literally.
+
+    Raises ``EditRefused`` with one of the kinds ``missing``, ``exists``, ``not-utf8``, ``binary``, ``cut-line``,
+    ``unchanged``, ``not-found``, ``not-unique`` and ``arguments``.
     """
     old_bytes, new_bytes = encoded(old, "oldText"), encoded(new, "newText")
     if b"\0" in new_bytes:
@@ -152,7 +154,7 @@ def _search(data: bytes, needle: bytes) -> tuple[list[Span], bool]:
     """Occurrences of ``needle`` as spans of ``data``, and whether there are more than were counted."""
     if data.startswith(BOM) and needle.startswith(BOM) and len(needle) > len(BOM):
         inner = needle[len(BOM) :]
-        spans, more = _search(data[len(BOM) :], inner)
+        spans, _ = _search(data[len(BOM) :], inner)
         at_start = [s for s in spans if s.start == 0]
         others, more = _search(data[len(BOM) :], needle)
         shifted = [Span(s.start + len(BOM), s.end + len(BOM)) for s in (*at_start, *others)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from steward.proposals.diff import FileDiff, Line, file_diff, split
+from steward.proposals.diff import FileDiff, Line, file_diff
+from steward.proposals.lines import split
 from steward.proposals.proposal import Edit, FileChange, Proposal
 
 
@@ -22,13 +23,12 @@ class Choice:
     context: int = 3
 
 
-def choose(change: FileChange, keep: Collection[int] | Choice, context: int = 3) -> FileChange:
+def choose(change: FileChange, choice: Choice) -> FileChange:
     """The change with only the chosen hunks; all of them give it back, none gives ``result == base``.
 
     A deletion of which lines are left out becomes a modification. A rename stays a rename. A binary change is
     taken whole by naming hunk 0.
     """
-    choice = keep if isinstance(keep, Choice) else Choice(keep, context=context)
     diff = file_diff(change, choice.context)
     everything = len(diff.hunks) or 1
     if not choice.lines and all(index in choice.hunks for index in range(everything)):
@@ -52,12 +52,13 @@ def choose_files(proposal: Proposal, choices: Mapping[str, Choice | None]) -> Pr
     """
     files: list[FileChange] = []
     for file in proposal.files:
-        choice = choices.get(file.path, file)
-        if choice is None:
-            continue
-        part = file if isinstance(choice, FileChange) else choose(file, choice)
-        moved = part.base is not None and (part.source != part.path or part.base_mode != part.result_mode)
-        if part.base != part.result or moved:
+        part = file
+        if file.path in choices:
+            choice = choices[file.path]
+            if choice is None:
+                continue
+            part = choose(file, choice)
+        if not part.noop:
             files.append(part)
     paths = {f.path for f in files} | {f.source for f in files}
     return replace(

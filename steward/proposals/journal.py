@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from steward.errors import StorageError
-from steward.proposals.disk import DIRECTORY, LOOK, NEW, Disk
+from steward.proposals.disk import DIRECTORY, LOOK, NEW, Disk, closing, read_all, write_all
 from steward.proposals.record import (
     CLEAN,
     DRAFT,
@@ -214,7 +214,7 @@ def opened(state: Path, disk: Disk, *, create: bool) -> Generator[Journal | None
         fd = disk.open(directory, DIRECTORY)
     try:
         if not disk.fstat(fd).st_mode & stat.S_IWUSR:
-            _settle(disk, state)
+            _make_names_durable(disk, state)
             disk.chmod(fd, _MADE)
         yield Journal(disk, fd)
     finally:
@@ -223,7 +223,7 @@ def opened(state: Path, disk: Disk, *, create: bool) -> Generator[Journal | None
 
 
 def _make(disk: Disk, state: Path) -> None:
-    """The state directory and its journal, which nothing is written to before ``_settle``."""
+    """The state directory and its journal, which nothing is written to before its name is durable."""
     missing: list[Path] = []
     for directory in (state, *state.parents):
         try:
@@ -238,7 +238,7 @@ def _make(disk: Disk, state: Path) -> None:
         disk.mkdir(str(state / "journal"), _BEING_MADE)
 
 
-def _settle(disk: Disk, state: Path) -> None:
+def _make_names_durable(disk: Disk, state: Path) -> None:
     """Have the names of the journal and of all above it on disk before anything relies on them."""
     _sync(disk, state)
     for directory in state.parents:
@@ -251,33 +251,3 @@ def _sync(disk: Disk, directory: Path) -> None:
     fd = disk.open(str(directory), _ANY_DIRECTORY)
     with closing(disk, fd):
         disk.fsync(fd)
-
-
-@contextmanager
-def closing(disk: Disk, fd: int) -> Generator[int]:
-    """Close ``fd`` in the end; an error of ``close`` counts, unless another came first."""
-    try:
-        yield fd
-    except OSError:
-        with suppress(OSError):
-            disk.close(fd)
-        raise
-    except BaseException:
-        disk.close(fd)
-        raise
-    disk.close(fd)
-
-
-def write_all(disk: Disk, fd: int, data: bytes) -> None:
-    """Write every byte."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[disk.write(fd, rest) :]
-
-
-def read_all(disk: Disk, fd: int) -> bytes:
-    """Read to the end."""
-    pieces: list[bytes] = []
-    while piece := disk.read(fd, 1 << 20):
-        pieces.append(piece)
-    return b"".join(pieces)

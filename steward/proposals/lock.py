@@ -1,4 +1,4 @@
-"""The lock that keeps two stewards, or a steward and ``steward apply-change``, apart in one workspace."""
+"""The lock under which a change is decided on, so that no two processes do that in one workspace at a time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from steward.errors import Busy
-from steward.proposals.disk import Disk
-from steward.proposals.journal import write_all
+from steward.proposals.disk import Disk, write_all
 
 _DIGITS = 20
 """Every holder writes as much, over what the last one wrote: emptying a file takes longer than all the rest."""
 PATIENCE = 0.5
-"""Seconds it is waited for a holder: most decisions take a few thousandths of one."""
+"""Seconds that a process waits for the one that holds it: most decisions take a few thousandths of one."""
 _PAUSE = 0.005
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 

@@ -12,9 +12,12 @@ from steward.visible import visible
 _MOST_FOLDED = 4_000_000
 """Texts longer than this many characters are only searched for their nearest lines."""
 _MOST_LINES = 40_000
+"""Lines of the file that are compared, at most."""
 _WIDTH = 160
+"""Characters of a line that is shown, at most."""
 _SHOWN_LINES = 6
 _PROBES = 4
+"""Lines of the old text that the nearest place is looked for by: its longest."""
 
 _QUOTES = str.maketrans(
     {

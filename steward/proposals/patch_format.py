@@ -6,21 +6,21 @@ import base64
 import hashlib
 import zlib
 
-from steward.proposals.diff import Hunk, file_diff, is_binary
+from steward.proposals.diff import Hunk, file_diff
 from steward.proposals.proposal import FileChange, Proposal
 
 _ESCAPED = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 
 
-def patch_text(proposal: Proposal, context: int = 3) -> bytes:
+def patch_text(proposal: Proposal) -> bytes:
     """All files of the proposal as one git patch; names are quoted as git does with ``core.quotePath=false``."""
-    return b"".join(file_patch(file, context) for file in proposal.files)
+    return b"".join(file_patch(file) for file in proposal.files)
 
 
-def file_patch(file: FileChange, context: int = 3) -> bytes:
+def file_patch(file: FileChange) -> bytes:
     """The patch of one file."""
     old, new = file.source, file.path
-    lines = [f"diff --git {quoted('a/' + old)} {quoted('b/' + new)}"]
+    lines = [f"diff --git {git_quoted('a/' + old)} {git_quoted('b/' + new)}"]
     base_mode, result_mode = _git_mode(file.base_mode), _git_mode(file.result_mode)
     if file.base is None:
         lines.append(f"new file mode {result_mode}")
@@ -31,25 +31,25 @@ def file_patch(file: FileChange, context: int = 3) -> bytes:
     if file.action == "rename":
         lines += [
             f"similarity index {_similarity(file)}%",
-            f"rename from {quoted(old)}",
-            f"rename to {quoted(new)}",
+            f"rename from {git_quoted(old)}",
+            f"rename to {git_quoted(new)}",
         ]
     if file.base == file.result:
         return _encoded(lines)
-    binary = is_binary(file)
+    binary = file.binary
     ids = f"{_blob(file.base, binary)}..{_blob(file.result, binary)}"
     kept_mode = file.base is not None and file.result is not None and base_mode == result_mode
     lines.append(f"index {ids} {base_mode}" if kept_mode else f"index {ids}")
     if binary:
         return _encoded(lines) + b"GIT binary patch\n" + _literal(file.result) + _literal(file.base)
-    diff = file_diff(file, context)
+    diff = file_diff(file)
     if diff.hunks:
         lines.append(f"--- {_header_name('a/' + old) if file.base is not None else '/dev/null'}")
         lines.append(f"+++ {_header_name('b/' + new) if file.result is not None else '/dev/null'}")
     return _encoded(lines) + b"".join(map(_hunk, diff.hunks))
 
 
-def quoted(name: str) -> str:
+def git_quoted(name: str) -> str:
     """A path as git writes it: in double quotes with escapes when it holds a control, a quote or a backslash."""
     if not any(ord(c) < 32 or ord(c) == 127 or c in '"\\' for c in name):
         return name
@@ -66,7 +66,7 @@ def quoted(name: str) -> str:
 
 def _header_name(name: str) -> str:
     """In the ``---`` and ``+++`` lines a tab ends a name that holds a space, so that no date is read into it."""
-    shown = quoted(name)
+    shown = git_quoted(name)
     return f"{shown}\t" if " " in name and not shown.startswith('"') else shown
 
 

@@ -68,6 +68,20 @@ class FileChange:
         """The path whose bytes are ``base``."""
         return self.old_path or self.path
 
+    @property
+    def binary(self) -> bool:
+        """Whether either side holds a NUL, so that it cannot be shown as lines."""
+        return b"\0" in (self.base or b"") or b"\0" in (self.result or b"")
+
+    @property
+    def noop(self) -> bool:
+        """Whether it leaves path, bytes and mode as they are in the base."""
+        return (
+            self.source == self.path
+            and self.base == self.result
+            and (self.base is None or self.base_mode == self.result_mode)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Governing:

@@ -12,6 +12,7 @@ from steward.proposals.stale import base_differs
 from steward.workspace import FileContent, RepoPath, Workspace, quoted
 
 _LIMIT = 64_000_000
+"""Bytes of the largest file that is carried over."""
 
 
 def rebase(proposal: Proposal, workspace: Workspace) -> Proposal:
@@ -36,7 +37,7 @@ def rebase(proposal: Proposal, workspace: Workspace) -> Proposal:
             failed.append(f"{quoted(file.source)} ({_why(refusal, differs)})")
     if failed:
         raise Conflict(f"{proposal.id} cannot be rebased: {', '.join(failed)}. Nothing was changed.")
-    kept = tuple(f for f in files if f.base != f.result or f.source != f.path)
+    kept = tuple(file for file in files if not file.noop)
     if not kept:
         raise Conflict(f"{proposal.id} cannot be rebased: the disk already holds all of it.")
     return replace(proposal, files=kept)
@@ -74,9 +75,9 @@ def _carried(file: FileChange, workspace: Workspace, differs: str) -> FileChange
         if data != file.base:
             raise Conflict("it changed, and a deletion is only of what was seen")
         return replace(file, base_mode=content.stat.mode)
-    if data == file.result and file.old_path is None:
-        return replace(file, base=data)
     moved = replace(file, base=data, base_mode=content.stat.mode, result_mode=_mode(file, content.stat.mode))
+    if data == file.result and file.old_path is None:
+        return moved
     if data == file.base:
         if base_differs(moved, workspace):
             raise Conflict(differs)

@@ -7,13 +7,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from steward.errors import PathRefused, StorageError
+from steward.errors import Busy, PathRefused, StorageError
 from steward.proposals.disk import Disk, Ground
 from steward.proposals.journal import Journal, opened
 from steward.proposals.lock import locked
 from steward.proposals.places import Places
-from steward.proposals.record import Kind, Record
+from steward.proposals.record import Kind, Phase, Record
 from steward.proposals.settle import Settler
+
+_UNUSABLE = "The steward's journal cannot be used; nothing was touched."
+_AFTER_COMMIT: tuple[Phase, ...] = ("committed", "acknowledged")
+"""The phases in which a change is on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,8 @@ class Recovery:
 def recover(workspace: Ground, state: Path, disk: Disk | None = None) -> Recovery:
     """Settle what is in the journal of ``state``, this workspace's own state directory; nothing when there is none.
 
-    Raises ``Busy`` while another process applies, and ``StorageError`` when a record cannot be read (nothing is
-    touched then) or the disk fails (to be tried again).
+    Raises ``Busy`` when another process goes on holding the workspace's lock, and ``StorageError`` when a record cannot
+    be read (nothing is touched then) or the disk fails (to be tried again).
     """
     disk = disk or Disk()
     try:
@@ -46,14 +50,14 @@ def recover(workspace: Ground, state: Path, disk: Disk | None = None) -> Recover
             with locked(state, disk):
                 return settle_all(journal, workspace, disk)
     except OSError as error:
-        raise StorageError("The steward's journal cannot be used; nothing was touched.") from error
+        raise StorageError(_UNUSABLE) from error
 
 
 @contextmanager
 def held(workspace: Ground, state: Path, disk: Disk | None = None) -> Generator[Recovery]:
-    """Hold the workspace's lock with nothing left in its journal but what is given, so that nobody applies or undoes.
+    """Hold the workspace's lock, so that nobody else decides on a change; gives what it had to settle before.
 
-    Raises ``Busy`` while another process does, and ``StorageError`` as ``recover`` does.
+    Raises ``Busy`` when another process goes on holding it, and ``StorageError`` as ``recover`` does.
     """
     disk = disk or Disk()
     with ExitStack() as stack:
@@ -63,7 +67,7 @@ def held(workspace: Ground, state: Path, disk: Disk | None = None) -> Generator[
             stack.enter_context(locked(state, disk))
             found = settle_all(journal, workspace, disk)
         except OSError as error:
-            raise StorageError("The steward's journal cannot be used; nothing was touched.") from error
+            raise StorageError(_UNUSABLE) from error
         yield found
 
 
@@ -79,50 +83,65 @@ def settle_all(journal: Journal, workspace: Ground, disk: Disk) -> Recovery:
     try:
         journal.sweep()
     except OSError as error:
-        raise StorageError("The steward's journal cannot be used; nothing was touched.") from error
-    found: dict[str, list[str]] = {"apply": [], "undo": [], "back": []}
+        raise StorageError(_UNUSABLE) from error
     notes: list[str] = []
-    stamps: dict[str, str] = {}
     for record in records:
-        try:
-            with Places(disk, workspace) as places:
-                settler = Settler(record, journal, places, disk)
-                match record.phase:
-                    case "committed" | "acknowledged":
-                        notes += _finish(record, settler, journal)
-                        if record.phase == "committed":
-                            found[record.kind].append(record.id)
-                            stamps[record.id] = record.stamp
-                    case "intent" | "switching" | "aborting":
-                        notes += _take_back(record, settler, journal)
-                        found["back"].append(record.id)
-        except (OSError, PathRefused) as error:
-            raise StorageError(
-                f"{record.id} was cut off earlier and could not be settled now; no change can be applied until it is. "
-                "Start steward again, or see steward doctor."
-            ) from error
-    return Recovery(tuple(found["apply"]), tuple(found["undo"]), tuple(found["back"]), tuple(notes), stamps)
+        notes += _settle(record, journal, workspace, disk)
+    done = [record for record in records if record.phase == "committed"]
+    return Recovery(
+        committed=tuple(record.id for record in done if record.kind == "apply"),
+        undone=tuple(record.id for record in done if record.kind == "undo"),
+        rolled_back=tuple(record.id for record in records if record.phase not in _AFTER_COMMIT),
+        notes=tuple(notes),
+        stamps={record.id: record.stamp for record in done},
+    )
 
 
-def acknowledge(state: Path, id: str, disk: Disk | None = None) -> None:
+def acknowledge(
+    state: Path, id: str, disk: Disk | None = None, *, kind: Kind | None = None, alone: bool = False
+) -> None:
     """Forget the committed apply or undo of a change, whose status is stored by now. Harmless when there is none.
 
-    Raises ``StorageError`` when the disk fails; the next ``recover`` then reports the change once more.
+    ``kind`` says which of the two was stored: another process may have undone meanwhile what was applied here.
+    ``alone`` says that the caller holds the lock (see ``held``); else it is taken, and when another process goes on
+    holding it the record stays for the next ``recover``. Raises ``StorageError`` when the disk fails; the next
+    ``recover`` then reports the change once more.
     """
     disk = disk or Disk()
     try:
-        with opened(state, disk, create=False) as journal:
+        with opened(state, disk, create=False) as journal, ExitStack() as stack:
             if journal is None:
                 return
+            if not alone:
+                try:
+                    stack.enter_context(locked(state, disk))
+                except Busy:
+                    return
             for record in journal.records():
-                if record.id == id and record.phase == "committed":
-                    if record.clean:
-                        journal.remove(record)
-                    else:
-                        journal.advance(record, "acknowledged")
+                if record.id != id or record.phase != "committed" or kind not in (None, record.kind):
+                    continue
+                if record.clean:
+                    journal.remove(record)
+                else:
+                    journal.advance(record, "acknowledged")
     except OSError as error:
         raise StorageError(
             f"The journal of {id} could not be closed; that follows when steward next starts."
+        ) from error
+
+
+def _settle(record: Record, journal: Journal, workspace: Ground, disk: Disk) -> tuple[str, ...]:
+    """Finish one record or take it back; what a person must know of it."""
+    try:
+        with Places(disk, workspace) as places:
+            settler = Settler(record, journal, places, disk)
+            if record.phase in _AFTER_COMMIT:
+                return _finish(record, settler, journal)
+            return _take_back(record, settler, journal)
+    except (OSError, PathRefused) as error:
+        raise StorageError(
+            f"{record.id} was cut off earlier and could not be settled now; no change can be applied until it is. "
+            "Start steward again, or see steward doctor."
         ) from error
 
 

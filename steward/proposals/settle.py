@@ -65,12 +65,13 @@ class Settler:
         if at is None:
             return
         try:
-            self._switch_back(at, entry.name, entry)
+            self._switch_back(at, entry)
         except FileNotFoundError:
             # Somebody removed the file between the look and the move: its old version comes back all the same.
-            self._switch_back(at, entry.name, entry)
+            self._switch_back(at, entry)
 
-    def _switch_back(self, at: int, name: str, entry: Entry) -> None:
+    def _switch_back(self, at: int, entry: Entry) -> None:
+        name = entry.name
         stage = self._look(at, entry.stage, entry)
         path = self._look(at, name, entry)
         if entry.step == "put" and stage is not None and stage.same(path):
@@ -79,41 +80,41 @@ class Settler:
             stage = None
         match entry.step:
             case "put" if stage is None:
-                if path is not None and path.holds(entry.new) and self._really(at, name, entry):
+                if path is not None and path.holds(entry.new) and self._really(at, entry):
                     self.disk.rename(name, entry.stage, at=at)
-                    self._return_if_foreign(at, name, entry)
+                    self._return_if_foreign(at, entry)
             case "put" if stage is not None and not stage.holds(entry.new) and path is None:
-                self._move_back(at, name, entry)
+                self._move_back(at, entry)
             case "take" if stage is not None and path is None:
-                self._move_back(at, name, entry)
+                self._move_back(at, entry)
             case "swap" if stage is not None and not stage.holds(entry.new):
                 if path is None:
-                    self._move_back(at, name, entry)
+                    self._move_back(at, entry)
                 elif path.holds(entry.new):
-                    self.exchange_back(at, name, entry)
+                    self.exchange_back(at, entry)
                 elif path.holds(entry.old) and not stage.holds(entry.old):
                     # A cut fell between putting the old file back and returning what a rival had written.
                     self.disk.exchange(entry.stage, name, at=at)
             case _:
                 pass
 
-    def exchange_back(self, at: int, name: str, entry: Entry) -> None:
+    def exchange_back(self, at: int, entry: Entry) -> None:
         """Exchange a switched path with its stage once more."""
-        self.disk.exchange(entry.stage, name, at=at)
+        self.disk.exchange(entry.stage, entry.name, at=at)
         out = self._look(at, entry.stage, entry)
         if out is None or not out.holds(entry.new):
             # Somebody wrote between the look and the exchange: theirs is the newer, it goes back to its place.
-            self.disk.exchange(entry.stage, name, at=at)
+            self.disk.exchange(entry.stage, entry.name, at=at)
 
-    def _return_if_foreign(self, at: int, name: str, entry: Entry) -> None:
+    def _return_if_foreign(self, at: int, entry: Entry) -> None:
         out = self._look(at, entry.stage, entry)
         if out is not None and not out.holds(entry.new):
-            self._move_back(at, name, entry)
+            self._move_back(at, entry)
 
-    def _move_back(self, at: int, name: str, entry: Entry) -> None:
+    def _move_back(self, at: int, entry: Entry) -> None:
         # When somebody took the name meanwhile, theirs stays and the other version is kept beside it.
         with suppress(FileExistsError):
-            move_new(self.disk, at, entry.stage, name)
+            move_new(self.disk, at, entry.stage, entry.name)
 
     def drop_undone(self, entry: Entry) -> None:
         """Remove a stage that is left when all is switched back: ours, or the same as what stands in its place."""
@@ -129,16 +130,16 @@ class Settler:
         if not ours:
             path = self._look(at, entry.name, entry)
             ours = stage.same(path) or (stage.holds(entry.old) and path is not None and path.holds(entry.old))
-        self.drop(entry, at, ours)
+        self.drop(at, entry, ours)
 
     def drop_done(self, entry: Entry) -> None:
         """Remove a stage that is left after the commit: the old version, which the proposal keeps too."""
         at = self._at(entry)
         stage = None if at is None else self._look(at, entry.stage, entry)
         if at is not None and stage is not None:
-            self.drop(entry, at, stage.holds(entry.old) or (entry.step == "put" and stage.holds(entry.new)))
+            self.drop(at, entry, stage.holds(entry.old) or (entry.step == "put" and stage.holds(entry.new)))
 
-    def drop(self, entry: Entry, at: int, ours: bool) -> None:
+    def drop(self, at: int, entry: Entry, ours: bool) -> None:
         """Remove a stage, or keep it where a person finds it."""
         if ours:
             with suppress(FileNotFoundError):
@@ -179,9 +180,9 @@ class Settler:
                 self.notes.append(note)
         return at
 
-    def _really(self, at: int, name: str, entry: Entry) -> bool:
-        """Whether it is this name that leads there, not one that the file system takes for the same."""
-        return not entry.folded or name in self.disk.listdir(at)
+    def _really(self, at: int, entry: Entry) -> bool:
+        """Whether it is the entry's very name that leads there, not one that the file system takes for the same."""
+        return not entry.folded or entry.name in self.disk.listdir(at)
 
     def _look(self, at: int, name: str, entry: Entry) -> Seen | None:
         return look(self.disk, at, name, entry.old, entry.new)

@@ -6,8 +6,7 @@ import os
 import stat
 
 from steward.errors import ApplyFailed
-from steward.proposals.disk import NEW, Disk
-from steward.proposals.journal import closing, write_all
+from steward.proposals.disk import NEW, Disk, closing, write_all
 from steward.proposals.metadata import Metadata, keep_metadata
 from steward.proposals.record import Entry, Image
 

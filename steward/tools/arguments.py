@@ -17,7 +17,6 @@ _NAMES: dict[type, tuple[str, str]] = {
 }
 """What a type is called in a schema, and in a sentence."""
 
-
 _ELSEWHERE: dict[str, tuple[str, ...]] = {
     "path": ("file", "filename", "filepath", "targetfile", "relativepath", "directory", "dir"),
     "oldText": ("oldstring", "oldstr", "old", "search", "searchtext", "find", "original"),

@@ -154,7 +154,9 @@ class ToolBox:
     async def _pointed(self, parsed: Arguments, error: PathRefused | EditRefused) -> str:
         """The refusal, and which path may have been meant by one that is not there or not relative."""
         sentence, path = str(error), getattr(parsed, "path", None)
-        if self._meant is None or not isinstance(path, str) or "Did you mean" in sentence:
+        if self._meant is None or not isinstance(path, str):
+            return sentence
+        if isinstance(error, PathRefused) and error.near:
             return sentence
         found = await blocking(self._meant, path) if error.kind in ("absolute", "missing") else ()
         return f"{sentence} Did you mean {' or '.join(map(quoted, found))}?" if found else sentence

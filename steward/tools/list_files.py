@@ -94,7 +94,7 @@ class ListFilesTool:
         summary = counted(len(rows), "entry", "entries")
         if listing.past_limit:
             summary += f" of {len(rows) + listing.past_limit:,}"
-        text = "\n".join((head, *rows, *listing.unnamed, *_endings(listing, path, depth)))
+        text = "\n".join((head, *rows, *listing.unnamed, *_notes(listing, path, depth)))
         return ToolResult(text, touched=(path,), summary=summary)
 
     def _on_disk(
@@ -195,7 +195,7 @@ def _state(pending: Pending, *, on_disk: bool) -> str:
     return f"pending in {pending.change}: {what}, {counted(len(pending.result), 'byte')}"
 
 
-def _endings(listing: _Listing, path: RepoPath, depth: int) -> list[str]:
+def _notes(listing: _Listing, path: RepoPath, depth: int) -> list[str]:
     """Sentences about what the rows do not show."""
     counts = listing.left_out
     parts = [

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from steward.errors import PathRefused
 from steward.workspace import RepoPath, Workspace
+from steward.workspace.path import is_text
 
 LOOKED_AT = 20_000
 """Files whose names are compared with a lone name, at most."""
-
 SAID = 2
 """Paths that are said, at most."""
 
@@ -49,7 +49,7 @@ def _near(workspace: Workspace, path: RepoPath) -> list[str]:
     except (PathRefused, OSError):
         return []
     alike = get_close_matches(path.name, names[:5000], SAID, 0.6)
-    return [path.parent.child(name).text for name in alike if _is_text(name)]
+    return [path.parent.child(name).text for name in alike if is_text(name)]
 
 
 def _rewritten(workspace: Workspace, text: str) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _elsewhere(workspace: Workspace, path: RepoPath) -> Iterator[str]:
     """Files of that very name in other directories, when there are no more than can be said."""
     found = [one for one in workspace.files(LOOKED_AT) if one.rpartition("/")[2] == path.name]
     if len(found) <= SAID:
-        yield from (one for one in found if _is_text(one))
+        yield from (one for one in found if is_text(one))
 
 
 def _path(text: str) -> RepoPath | None:
@@ -86,7 +86,3 @@ def _is_there(workspace: Workspace, path: RepoPath) -> bool:
     except (PathRefused, OSError):
         return False
     return found is not None and found.kind in ("file", "directory")
-
-
-def _is_text(name: str) -> bool:
-    return name.isascii() or not any("\ud800" <= char <= "\udfff" for char in name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from steward.errors import PathRefused
 from steward.tools.meant import likely
 from steward.tools.redact import redacted_bytes, redacts
+from steward.visible import line
 from steward.workspace import RepoPath, Workspace, quoted
 
 if TYPE_CHECKING:
@@ -67,23 +68,17 @@ class Overlay:
         """The refusal of a missing path with the nearest name beside it, when there is one."""
         if refusal.kind != "missing" or path.text in self.pending or not path.parts:
             return refusal
-        shown = [quoted(name) for name in likely(self.workspace, path)]
-        if not shown:
-            return refusal
-        return PathRefused(refusal.kind, refusal.path, f"{refusal} Did you mean {' or '.join(shown)}?")
+        near = tuple(quoted(name) for name in likely(self.workspace, path))
+        return PathRefused(refusal.kind, refusal.path, str(refusal), near)
 
 
 def display(path: RepoPath) -> str:
     """A whole path on one line, with every odd character visible."""
-    from steward.visible import line
-
     return line(path.text)
 
 
 def display_name(name: str) -> str:
     """A name that may not be UTF-8, its odd bytes as ``\\\\xe9``."""
-    from steward.visible import line
-
     return line(os.fsencode(name).decode("utf-8", "backslashreplace"))
 
 

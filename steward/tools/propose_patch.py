@@ -17,8 +17,6 @@ from steward.workspace import RepoPath, quoted
 
 _SHOWN_LINES = 40
 _SHOWN_WIDTH = 200
-
-
 _REDACTED = (
     "holds [redacted …], which stands for a key that you are not shown. Replace only text beside it; the person "
     "changes the key."
@@ -49,8 +47,12 @@ class ProposePatchTool:
     arguments = ProposePatchArguments
 
     def __init__(self, draft: Callable[[], Draft]) -> None:
-        self.description = described("proposePatch")
         self._draft = draft
+
+    @property
+    def description(self) -> str:
+        """What the model is told of it."""
+        return described(self.name)
 
     async def run(self, arguments: ProposePatchArguments) -> ToolResult:
         """Store the patch; ``EditRefused``, ``PathRefused`` and the like say why it was not."""
@@ -135,7 +137,7 @@ def _described(file: FileChange) -> str:
     what = (
         f"rename {quoted(file.source)} to {quoted(file.path)}"
         if file.action == "rename"
-        else (f"{file.action} {quoted(file.path)}")
+        else f"{file.action} {quoted(file.path)}"
     )
     return f"{what} (+{added} -{removed})"
 

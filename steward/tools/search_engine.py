@@ -30,8 +30,6 @@ class Tally(Looks):
     """What a search did, counted while it runs."""
 
     special: int = 0
-    sifted: bool = False
-    """Whether ripgrep passed over files; the binary ones among them are counted as searched."""
     walk: LeftOut = field(default_factory=LeftOut)
     asked_for_ignored: bool = False
     stopped: Stopped = ""
@@ -65,8 +63,8 @@ class Engine:
     """Walks the tree and looks at every file, with ripgrep only at those it names.
 
     ``ripgrep`` is where ``rg`` is; ``None`` does without. The answer is the same either way, except that with ripgrep
-    binary files are not counted, and that files are passed over in which a regular expression would run away without
-    a match. ``alone`` and ``head_start`` are in seconds.
+    files are passed over in which a regular expression would run away without a match. ``alone`` and ``head_start``
+    are in seconds.
     """
 
     def __init__(
@@ -157,7 +155,7 @@ class _Search:
         self.overlay = overlay
         self.request = request
         self.tally = tally
-        self._dull = passing_over(request.query, tally, self.check)
+        self._may_skip = passing_over(request.query, tally, self.check)
 
     def ended(self) -> bool:
         return self.request.stop() or time.monotonic() > self.request.deadline
@@ -187,7 +185,7 @@ class _Search:
     def each(self, above: str, names: list[str]) -> Iterator[FileHits]:
         """Look at the files of one directory that may hold what is searched for."""
         self.check()
-        with closing(self.overlay.workspace.sift(_directory(above), names, self._dull)) as worth:
+        with closing(self.overlay.workspace.sift(_directory(above), names, self._may_skip)) as worth:
             for name in worth:
                 found = self.look(_path(above + name))
                 if found is not None:
@@ -201,7 +199,6 @@ class _Search:
                 yield from self._last(runs, sieve.so_far())
                 raise _Stop
         named = sieve.named()
-        self.tally.sifted = named is not None
         passed = 0
         for above, names, noted in runs:
             if named is not None and not noted and above not in named:

@@ -100,7 +100,7 @@ class SearchFilesTool:
         notes = [
             f"Searched {counted(tally.searched, 'file')} in {place}{_skipped(tally, whole=not page.full)}."
         ]
-        notes += _endings(page, tally, self._limits)
+        notes += _notes(page, tally, self._limits)
         summary = f"{found} in {where}" if page.matches else "no matches"
         if page.full or tally.stopped:
             summary += ", stopped early"
@@ -195,7 +195,7 @@ def _skipped(tally: Tally, *, whole: bool) -> str:
     return f"; skipped: {', '.join(parts)}" if parts else ""
 
 
-def _endings(page: _Page, tally: Tally, limits: SearchLimits) -> list[str]:
+def _notes(page: _Page, tally: Tally, limits: SearchLimits) -> list[str]:
     """Sentences about whatever the rows do not show."""
     notes = list(page.pending)
     if page.full:

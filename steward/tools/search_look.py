@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from steward.errors import PathRefused
 from steward.tools.overlay import Overlay
 from steward.tools.search_query import Query
-from steward.tools.text import Lines
+from steward.tools.text import UTF16_MARKS, Lines
 from steward.workspace import RepoPath
 
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BETWEEN_CHECKS = 1 << 20
 """Bytes after which a search asks whether it is to stop."""
 
@@ -42,7 +41,7 @@ class Looks:
     searched: int = 0
     """Files of which all that matches is shown."""
     binary: int = 0
-    """Files with a NUL byte."""
+    """Files with a NUL byte that were named to be searched; those met on the way count as searched."""
     utf16: int = 0
     """Files in UTF-16 in which the query was found."""
     too_large: int = 0
@@ -83,13 +82,16 @@ def look(
                 looks.unreadable += 1
         return None
     data = seen.data
-    if data.startswith(_UTF16):
+    if data.startswith(UTF16_MARKS):
         found = _found_in(overlay, path, query, data.decode("utf-16", "replace").encode("utf-8", "replace"))
         looks.utf16 += found
         looks.searched += not found
         return None
     if b"\0" in data:
-        looks.binary += 1
+        if walked:
+            looks.searched += 1
+        else:
+            looks.binary += 1
         return None
     looks.searched += 1
     if not query.may_match(data):
@@ -107,23 +109,18 @@ def passing_over(query: Query, looks: Looks, check: Callable[[], None]) -> Calla
     may_match = query.may_match
     read = 0
 
-    def dull(data: bytes) -> bool:
+    def may_skip(data: bytes) -> bool:
         nonlocal read
         read += len(data)
         if read > _BETWEEN_CHECKS:
             read = 0
             check()
-        if b"\0" in data:
-            if data.startswith(_UTF16):
-                return False
-            looks.binary += 1
-            return True
-        if may_match(data) or data.startswith(_UTF16):
+        if data.startswith(UTF16_MARKS) or (b"\0" not in data and may_match(data)):
             return False
         looks.searched += 1
         return True
 
-    return dull
+    return may_skip
 
 
 def _found_in_large(overlay: Overlay, path: RepoPath, query: Query, stop: Callable[[], bool]) -> bool:

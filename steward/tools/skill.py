@@ -68,7 +68,7 @@ class SkillTool:
         self._waiting: dict[str, str] = {}
         self._lock = Lock()
         self._next_lock = Lock()
-        self._tell(catalog)
+        self._tell(catalog, catalog.squeezed(budget))
 
     @property
     def catalog(self) -> Catalog:
@@ -185,6 +185,8 @@ class SkillTool:
             skill, path, words = self._meant(command)
         if skill is None:
             return await blocking(self._unknown, command.partition("/")[0] if path else command)
+        if skill.by_hand and self._held.copy(skill.name) is None:
+            return self._reserved(skill)
         if path:
             return await blocking(self._reference, skill, path)
         result = await self._load(skill)
@@ -212,7 +214,7 @@ class SkillTool:
         if skill is None:
             if (broken := self._broken(name)) is not None:
                 raise Conflict(broken)
-            near = await blocking(self.catalog.near, name)
+            near = await blocking(partial(self.catalog.near, name, by_hand=True))
             raise NoSuchThing("skill", name, near)
         try:
             loaded = await blocking(self._read, skill)
@@ -262,9 +264,10 @@ class SkillTool:
         if sight is not None:
             self._tell(sight.catalog)
 
-    def _tell(self, catalog: Catalog) -> None:
-        """Tell the person what is wrong or shadowed, each once."""
-        fresh = [sentence for sentence in catalog.warnings if sentence not in self._told]
+    def _tell(self, catalog: Catalog, squeezed: str = "") -> None:
+        """Tell the person what is cut, wrong or shadowed, each once."""
+        said = (*filter(None, (squeezed,)), *catalog.warnings)
+        fresh = [sentence for sentence in said if sentence not in self._told]
         self._told.update(fresh)
         for sentence in few(fresh):
             self._notice(sentence)
@@ -340,6 +343,16 @@ class SkillTool:
             return ToolResult(f"No skill goes with {words!r}.", summary="no skill found")
         text = "\n".join(line(skill) for skill in found)
         return ToolResult(f"Skills that go with {words!r}:\n{text}", summary=f"{len(found)} skills found")
+
+    def _reserved(self, skill: Skill) -> ToolResult:
+        text = (
+            f"The skill {skill.name!r} is only loaded by a person's hand: they give /skill {skill.name}. "
+            "Ask them for it instead of working around it."
+        )
+        self._notice(
+            f"The model asked for the skill {skill.name!r}, which only you can load: /skill {skill.name}."
+        )
+        return ToolResult(text, ok=False, summary=f"{skill.name}: only by hand")
 
     def _broken(self, name: str) -> str | None:
         broken = next((b for b in self.catalog.broken if b.name == name), None)

@@ -8,13 +8,14 @@ from steward.errors import PathRefused
 from steward.workspace import RepoPath, quoted
 
 BOM = "\ufeff"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+"""A text in UTF-16 begins with one of these."""
 
 
 def decoded(path: RepoPath, data: bytes) -> str:
     """The text of ``data``; raises ``PathRefused`` of kind ``binary`` or ``not-utf8`` with the offset, from 0."""
     name = quoted(path.text)
-    if data.startswith(_UTF16):
+    if data.startswith(UTF16_MARKS):
         raise PathRefused(
             "not-utf8",
             path.text,

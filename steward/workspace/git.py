@@ -13,6 +13,7 @@ from steward.workspace.engine import OPEN_FILE, Engine
 from steward.workspace.git_config import Around, expanded, included, is_true, settings
 from steward.workspace.git_index import NOTHING, Tracked, index_names
 from steward.workspace.ignore import MAX_IGNORE_BYTES
+from steward.workspace.reading import read_all, read_small
 
 MAX_INDEX_BYTES = 256 * 1024 * 1024
 MAX_CONFIG_BYTES = 1024 * 1024
@@ -110,7 +111,7 @@ class Git:
                 if stamp != self._stamp:
                     data = b""
                     if stat.S_ISREG(found.st_mode) and found.st_size <= MAX_INDEX_BYTES:
-                        data = _all(descriptor, found.st_size)
+                        data = read_all(descriptor, found.st_size, MAX_INDEX_BYTES)
                     names = index_names(data, self._digest(), self._shared_index)
                     if self.above:
                         prefix = os.fsencode("/".join((*self.above, "")))
@@ -244,25 +245,5 @@ def _decoded(data: bytes) -> str:
 
 
 def _read(opened: Callable[[], int], most: int) -> bytes:
-    """The bytes of a small file; none when it is missing, larger than ``most``, or not a regular file."""
-    try:
-        descriptor = opened()
-    except (OSError, ValueError):
-        return b""
-    try:
-        found = os.fstat(descriptor)
-        return (
-            _all(descriptor, found.st_size) if stat.S_ISREG(found.st_mode) and found.st_size <= most else b""
-        )
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
-
-
-def _all(descriptor: int, size: int) -> bytes:
-    pieces: list[bytes] = []
-    while size > 0 and (piece := os.read(descriptor, size)):
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
+    """The bytes of a small file; none for what ``read_small`` does not read."""
+    return read_small(opened, most) or b""

@@ -22,8 +22,6 @@ Verdict = Literal["kept", "git", "steward"]
 
 _SIMPLE = re.compile(r"(?:\*(?=\.)|/)?[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*/?")
 """Patterns that every program that reads ignore files understands in the same way."""
-
-
 _PLAIN_ENDING = re.compile(r"[^.*?\[\\]+")
 
 

@@ -106,6 +106,17 @@ class RepoPath:
 ROOT = RepoPath()
 
 
+def is_text(name: str) -> bool:
+    """Whether a name is UTF-8 on disk; in one that is not, a lone surrogate stands for each odd byte."""
+    if name.isascii():
+        return True
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def quoted(text: str) -> str:
     """A path as it stands in a sentence: on one line, nothing hidden, cut in the middle when long."""
     if len(text) > 160:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Literal, NamedTuple
@@ -21,6 +20,7 @@ from steward.workspace.ignore import (
     parse,
     verdict,
 )
+from steward.workspace.reading import read_small
 from steward.workspace.values import Kind
 
 Decision = Literal["kept", "tracked", "ignored"]
@@ -62,7 +62,9 @@ class Place(NamedTuple):
                 continue
             kind = others.get(name)
             if kind is None:
-                data = _read(lambda name=name: os.open(name, OPEN_FILE, dir_fd=descriptor))
+                data = read_small(
+                    lambda name=name: os.open(name, OPEN_FILE, dir_fd=descriptor), MAX_IGNORE_BYTES
+                )
                 if data is None:
                     refused += 1
                 elif (rules := parse(data, steward=name == ".stewardignore", fold=self.fold)).rules:
@@ -195,20 +197,3 @@ def place_of(engine: Engine, git: Git, parts: tuple[str, ...]) -> Place | None:
             return None
         place = place.below(name, decision)
     return place
-
-
-def _read(opened: Callable[[], int]) -> bytes | None:
-    """The bytes of an ignore file; ``None`` when it is missing, a link, too large, unreadable or not a file."""
-    try:
-        descriptor = opened()
-    except OSError:
-        return None
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_IGNORE_BYTES:
-            return None
-        return os.read(descriptor, MAX_IGNORE_BYTES)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)

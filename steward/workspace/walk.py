@@ -12,7 +12,7 @@ from typing import Protocol
 from steward.workspace.engine import OPEN_DIRECTORY, Engine
 from steward.workspace.git import Git
 from steward.workspace.ignore import Chain
-from steward.workspace.path import RepoPath
+from steward.workspace.path import RepoPath, is_text
 from steward.workspace.place import Decision, Place, place_of
 from steward.workspace.policy import Area, looks_secret
 from steward.workspace.values import Kind
@@ -228,7 +228,7 @@ class TreeWalk:
         left_out = self.left_out
         kept: list[str] = []
         for name in names:
-            if not name.isascii() and not _is_text(name):
+            if not is_text(name):
                 left_out.unnamed += 1
                 if len(self.unnamed) < MAX_UNNAMED:
                     self.unnamed.append((RepoPath(above), name))
@@ -268,11 +268,3 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
     if entry.is_symlink():
         return "link"
     return "directory" if entry.is_dir(follow_symlinks=False) else "special"
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

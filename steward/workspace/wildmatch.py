@@ -137,18 +137,9 @@ def _bracket(pattern: str, at: int, fold: bool) -> tuple[frozenset[int], int]:
             members.update(range(ord(previous), ord(last) + 1))
             now = ""
         elif now == "[" and pattern.startswith(":", at + 1):
-            close = pattern.find("]", at + 2)
-            if close < 0:
-                raise NeverMatches(pattern)
-            if close - at - 3 < 0 or pattern[close - 1] != ":":
-                members.add(ord("["))
-            else:
-                name = pattern[at + 2 : close - 1]
-                if name not in _CLASSES:
-                    raise NeverMatches(pattern)
-                members |= _CLASSES[name]
-                at = close
-                now = ""
+            found, at = _class(pattern, at)
+            members |= found
+            now = "" if pattern[at] == "]" else now
         else:
             members.add(ord(now))
         previous = now
@@ -157,8 +148,21 @@ def _bracket(pattern: str, at: int, fold: bool) -> tuple[frozenset[int], int]:
             break
     if fold:
         members |= {code + 32 for code in members if 65 <= code <= 90}
-    found = frozenset(range(1, 256)) - members if negated else frozenset(members)
-    return found - {ord("/")}, at + 1
+    meant = frozenset(range(1, 256)) - members if negated else frozenset(members)
+    return meant - {ord("/")}, at + 1
+
+
+def _class(pattern: str, at: int) -> tuple[frozenset[int], int]:
+    """The bytes of the class ``[:name:]`` at ``at`` and where it ends; a bracket that begins none means itself."""
+    close = pattern.find("]", at + 2)
+    if close < 0:
+        raise NeverMatches(pattern)
+    if close - at - 3 < 0 or pattern[close - 1] != ":":
+        return frozenset(b"["), at
+    name = pattern[at + 2 : close - 1]
+    if name not in _CLASSES:
+        raise NeverMatches(pattern)
+    return _CLASSES[name], close
 
 
 def _set(members: frozenset[int]) -> str:

@@ -18,6 +18,7 @@ from steward.workspace.ignore import Chain, Governing, ignored, parse
 from steward.workspace.path import ROOT, RepoPath, quoted
 from steward.workspace.place import place_of
 from steward.workspace.policy import Area, Policy, all_plain, area_of, folded
+from steward.workspace.reading import read_all
 from steward.workspace.refusal import explain, inside
 from steward.workspace.values import Entry, FileContent, FileStat, kind_of
 from steward.workspace.walk import TreeWalk, WalkOptions
@@ -148,53 +149,20 @@ class Workspace:
         Raises ``PathRefused``.
         """
         self.allowed(path)
-        most = self.policy.max_file_bytes if limit is None else limit
         self._regular(path)
-        try:
-            descriptor = self._engine.open(path.parts, OPEN_FILE)
-        except OSError as error:
-            raise self._explain(path, error) from None
-        try:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise _not_a_file(path, found.st_mode)
-            if found.st_size > most:
-                raise _too_large(path, found.st_size, most)
-            data = _read_all(descriptor, found.st_size, most)
-        except OSError as error:
-            raise self._explain(path, error) from None
-        finally:
-            os.close(descriptor)
-        if len(data) > most:
-            raise _too_large(path, len(data), most)
+        data, found = self._read(path, self.policy.max_file_bytes if limit is None else limit)
         return FileContent(data, FileStat.of(found))
 
     def read_walked(self, path: RepoPath) -> bytes:
         """All bytes of a file that a walk has just given, so that its name is in bounds. Raises ``PathRefused``."""
-        try:
-            descriptor = self._engine.open(path.parts, OPEN_FILE)
-        except OSError as error:
-            raise self._explain(path, error) from None
-        try:
-            found = os.fstat(descriptor)
-            most = self.policy.max_file_bytes
-            if not stat.S_ISREG(found.st_mode):
-                raise _not_a_file(path, found.st_mode)
-            data = _read_all(descriptor, found.st_size, most) if found.st_size <= most else b""
-        except OSError as error:
-            raise self._explain(path, error) from None
-        finally:
-            os.close(descriptor)
-        if max(found.st_size, len(data)) > most:
-            raise _too_large(path, found.st_size, most)
-        return data
+        return self._read(path, self.policy.max_file_bytes)[0]
 
     def sift(
-        self, directory: RepoPath, names: Iterable[str], dull: Callable[[bytes], bool]
+        self, directory: RepoPath, names: Iterable[str], may_skip: Callable[[bytes], bool]
     ) -> Generator[str]:
         """Those of these files, which a walk has just given, that are worth a ``read``, as far as their bytes tell.
 
-        ``dull`` is asked whether a file of these bytes may be passed over. What cannot be read, or is too large, is
+        ``may_skip`` is asked whether a file of these bytes may be passed over. What cannot be read, or is too large, is
         never passed over. What else is mounted over a file is not noticed here, so that nothing of the bytes is to be
         shown.
         """
@@ -206,21 +174,8 @@ class Workspace:
             return
         try:
             for name in names:
-                data = None
-                try:
-                    descriptor = os.open(name, OPEN_FILE, dir_fd=above)
-                    try:
-                        # Much quicker than ``fstat``; a pipe has no end and is not read.
-                        size = os.lseek(descriptor, 0, os.SEEK_END)
-                        if size <= most:
-                            data = os.pread(descriptor, size + 1, 0)
-                            # One that grows or shrinks meanwhile is read with more patience.
-                            data = data if len(data) == size else None
-                    finally:
-                        os.close(descriptor)
-                except OSError:
-                    pass
-                if data is None or not dull(data):
+                data = _glanced(name, above, most)
+                if data is None or not may_skip(data):
                     yield name
         finally:
             os.close(above)
@@ -229,10 +184,7 @@ class Workspace:
         """The bytes of a regular file of any size, at most ``size`` of them at a time. Raises ``PathRefused``."""
         self.allowed(path)
         self._regular(path)
-        try:
-            descriptor = self._engine.open(path.parts, OPEN_FILE)
-        except OSError as error:
-            raise self._explain(path, error) from None
+        descriptor = self._opened(path, OPEN_FILE)
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
@@ -298,10 +250,7 @@ class Workspace:
     def open_directory(self, path: RepoPath) -> int:
         """A descriptor of the directory, opened for reading; the caller closes it. Raises ``PathRefused``."""
         self.allowed(path)
-        try:
-            return self._engine.open(path.parts, OPEN_DIRECTORY)
-        except OSError as error:
-            raise self._explain(path, error) from None
+        return self._opened(path, OPEN_DIRECTORY)
 
     def walk(
         self,
@@ -349,10 +298,7 @@ class Workspace:
 
     def _regular(self, path: RepoPath) -> None:
         """Refuse what is not a regular file before it is opened, so that no pipe or device notices."""
-        try:
-            descriptor = self._engine.open(path.parts, OPEN_PATH)
-        except OSError as error:
-            raise self._explain(path, error) from None
+        descriptor = self._opened(path, OPEN_PATH)
         try:
             mode = os.fstat(descriptor).st_mode
         finally:
@@ -361,6 +307,30 @@ class Workspace:
             raise self._explain(path, OSError(errno.ELOOP, ""))
         if not stat.S_ISREG(mode):
             raise _not_a_file(path, mode)
+
+    def _read(self, path: RepoPath, most: int) -> tuple[bytes, os.stat_result]:
+        """All bytes of a regular file of at most ``most`` bytes, whose name is in bounds, and its ``fstat``."""
+        descriptor = self._opened(path, OPEN_FILE)
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise _not_a_file(path, found.st_mode)
+            if found.st_size > most:
+                raise _too_large(path, found.st_size, most)
+            data = read_all(descriptor, found.st_size, most)
+        except OSError as error:
+            raise self._explain(path, error) from None
+        finally:
+            os.close(descriptor)
+        if len(data) > most:
+            raise _too_large(path, len(data), most)
+        return data, found
+
+    def _opened(self, path: RepoPath, flags: int) -> int:
+        try:
+            return self._engine.open(path.parts, flags)
+        except OSError as error:
+            raise self._explain(path, error) from None
 
     def _explain(self, path: RepoPath, error: OSError) -> PathRefused:
         if self._descriptor < 0:
@@ -398,20 +368,22 @@ def _folded(path: RepoPath) -> tuple[str, ...]:
     return tuple(folded(name)[0] for name in path.parts)
 
 
-def _read_all(descriptor: int, expected: int, most: int) -> bytes:
-    """Everything up to one byte more than ``most``; a file that grows meanwhile is read as far as that."""
-    pieces: list[bytes] = []
-    size = 0
-    while size <= most:
-        wanted = min(max(expected - size, 0) + 1, most + 1 - size)
-        piece = os.read(descriptor, wanted)
-        size += len(piece)
-        if len(piece) < wanted and not pieces:
-            return piece
-        if not piece:
-            break
-        pieces.append(piece)
-    return b"".join(pieces)
+def _glanced(name: str, above: int, most: int) -> bytes | None:
+    """The bytes of a file in the directory ``above``, quickly; ``None`` when it takes a closer look to have them."""
+    try:
+        descriptor = os.open(name, OPEN_FILE, dir_fd=above)
+        try:
+            # Much quicker than ``fstat``; a pipe has no end and is not read.
+            size = os.lseek(descriptor, 0, os.SEEK_END)
+            if size > most:
+                return None
+            data = os.pread(descriptor, size + 1, 0)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return None
+    # One that grows or shrinks meanwhile is read with more patience.
+    return data if len(data) == size else None
 
 
 def _not_a_file(path: RepoPath, mode: int) -> PathRefused:

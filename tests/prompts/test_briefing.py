@@ -377,6 +377,32 @@ def test_what_was_left_out_is_said_once_to_the_person_and_to_the_model() -> None
     assert (delivery.text, delivery.notices) == ("", ())
 
 
+def test_what_a_document_names_as_an_import_is_said_once_to_the_person_and_to_the_model() -> None:
+    repository = Repository({"CLAUDE.md": "@docs/rules.md\n", "docs/rules.md": "tabs", "a/x.py": ""})
+    briefing = repository.briefing()
+    text = briefing.opening(".")
+    assert "tabs" not in text
+    assert (
+        f'<{briefing.tag} odd="CLAUDE.md">It names docs/rules.md with @. Nothing of that came with it' in text
+    )
+    assert briefing.opened is not None
+    assert briefing.opened.notices == (
+        "CLAUDE.md: it names docs/rules.md with @, which loads nothing here; "
+        "instructions.files in your settings can name it.",
+    )
+    delivery = briefing.touch("a/x.py")
+    assert (delivery.text, delivery.notices) == ("", ())
+
+
+def test_a_link_that_git_left_as_a_file_is_no_dead_end_for_the_model() -> None:
+    tree = {"a/AGENTS.md": "../docs/rules.md", "docs/rules.md": "tabs", "a/x.py": ""}
+    text = Repository(tree).briefing().opening("a")
+    assert (
+        'odd="a/AGENTS.md">It holds only the path of another file, docs/rules.md, which was not loaded'
+        in text
+    )
+
+
 def test_a_limit_is_told_once_and_not_on_every_pass() -> None:
     repository = Repository(
         {"AGENTS.md": "x" * 100, "a/AGENTS.md": "y" * 100, "a/b/x.py": ""}, max_document_bytes=50

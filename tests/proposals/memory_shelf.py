@@ -25,5 +25,5 @@ class MemoryShelf:
         number, self._next = self._next, self._next + 1
         return f"change-{number:03d}"
 
-    def put(self, proposal: Proposal, /) -> None:
+    def put(self, proposal: Proposal, read: Proposal | None = None, /) -> None:
         self.kept[proposal.id] = proposal

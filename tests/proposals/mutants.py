@@ -9,8 +9,8 @@ from typing import Any
 
 from steward.proposals import apply, journal, record
 from steward.proposals.apply import Application
-from steward.proposals.disk import NEW, Disk
-from steward.proposals.journal import Journal, write_all
+from steward.proposals.disk import NEW, Disk, write_all
+from steward.proposals.journal import Journal
 from steward.proposals.places import Places
 from steward.proposals.record import DRAFT, SPARE, Entry, Record, encode
 from steward.proposals.settle import Settler
@@ -285,15 +285,15 @@ PROTOCOLS: dict[str, Callable[[Patch], None]] = {
 
 
 def rolls_back_over_what_a_rival_wrote(patch: Patch) -> None:
-    def careless(self: Settler, at: int, name: str, entry: Entry) -> None:
-        self.disk.exchange(entry.stage, name, at=at)
+    def careless(self: Settler, at: int, entry: Entry) -> None:
+        self.disk.exchange(entry.stage, entry.name, at=at)
         self.disk.unlink(entry.stage, at=at)
 
     patch(Settler, "exchange_back", careless)
 
 
 def drops_whatever_came_out(patch: Patch) -> None:
-    def drop(self: Settler, entry: Entry, at: int, ours: bool) -> None:
+    def drop(self: Settler, at: int, entry: Entry, ours: bool) -> None:
         with suppress(FileNotFoundError):
             self.disk.unlink(entry.stage, at=at)
 

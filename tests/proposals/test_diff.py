@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steward.proposals.diff import WHOLE, Line, apply_diff, between, counts, file_diff, split
+from steward.proposals.diff import WHOLE, Line, between, counts, file_diff
+from steward.proposals.lines import split
 from steward.proposals.proposal import FileChange
 from tests.proposals.hostile import any_bytes, utf8, versions
+from tests.proposals.reading import apply_diff
 
 
 def _modify(base: bytes, result: bytes) -> FileChange:

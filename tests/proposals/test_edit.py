@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from steward.errors import EditRefused
 from steward.proposals import Draft, FileChange, file_diff
-from steward.proposals.edit import BOM, locate, replace
+from steward.proposals.edit import locate, replace
+from steward.proposals.lines import BOM
 from steward.workspace import RepoPath, Workspace
 from tests.proposals.hostile import line_contents, texts
 from tests.proposals.memory_shelf import MemoryShelf

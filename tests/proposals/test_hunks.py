@@ -5,11 +5,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steward.proposals.diff import apply_diff, file_diff, split
+from steward.proposals.diff import file_diff
 from steward.proposals.edit import replace as edited
 from steward.proposals.hunks import Choice, choose, choose_files, edits_between, with_result
+from steward.proposals.lines import split
 from steward.proposals.proposal import Edit, FileChange, Governing, Proposal
 from tests.proposals.hostile import any_bytes, utf8, versions
+from tests.proposals.reading import apply_diff
 
 _TEN = b"".join(b"line %d\n" % n for n in range(30))
 
@@ -23,8 +25,8 @@ def _modify(base: bytes, result: bytes) -> FileChange:
 def test_all_hunks_give_the_change_and_none_gives_the_base(states: tuple[bytes, bytes], context: int) -> None:
     change = _modify(*states)
     diff = file_diff(change, context)
-    assert choose(change, range(len(diff.hunks)), context).result == change.result
-    assert choose(change, (), context).result == change.base
+    assert choose(change, Choice(range(len(diff.hunks)), context=context)).result == change.result
+    assert choose(change, Choice(context=context)).result == change.base
     lines = {h: range(len(hunk.lines)) for h, hunk in enumerate(diff.hunks)}
     assert choose(change, Choice((), lines, context)) == change
     nothing = dict.fromkeys(lines, ())
@@ -39,7 +41,7 @@ def test_chosen_hunks_make_the_result_that_the_other_hunks_are_missing_from(
     change = _modify(*states)
     diff = file_diff(change, 0)
     keep = data.draw(st.sets(st.integers(0, max(0, len(diff.hunks) - 1))))
-    part = choose(change, keep, 0).result
+    part = choose(change, Choice(keep, context=0)).result
     wanted = tuple(hunk for h, hunk in enumerate(diff.hunks) if h in keep)
     straight = apply_diff(change.base or b"", type(diff)(change, wanted, 0, 0))
     # They differ only where a last line without newline came to stand before others.
@@ -83,7 +85,7 @@ def test_a_line_without_newline_that_others_follow_gets_one_in_the_files_style()
 
 def test_what_is_left_out_gives_another_stamp_and_edits_that_lead_to_the_result() -> None:
     change = _modify(_TEN, _TEN.replace(b"line 3\n", b"three\n").replace(b"line 20\n", b"twenty\n"))
-    part = choose(change, [1])
+    part = choose(change, Choice([1]))
     assert part.result == _TEN.replace(b"line 20\n", b"twenty\n")
     whole = Proposal("change-001", "t", "", (change,), "w")
     assert choose_files(whole, {"x": Choice([1])}).stamp != whole.stamp
@@ -117,7 +119,7 @@ def test_edits_of_lines_that_repeat_take_more_lines_around_them() -> None:
 def test_a_part_of_a_new_file_is_a_new_file_and_none_of_it_is_none() -> None:
     change = FileChange("x", "create", None, b"a\nb\nc\n", None, 0o644)
     assert choose(change, Choice((), {0: [0, 2]})).result == b"a\nc\n"
-    assert choose(change, ()).result is None
+    assert choose(change, Choice()).result is None
     assert choose_files(Proposal("change-001", "t", "", (change,), "w"), {"x": Choice()}).files == ()
 
 
@@ -125,20 +127,20 @@ def test_a_part_of_a_deletion_is_a_modification() -> None:
     change = FileChange("x", "delete", b"a\nb\nc\n", None, 0o755)
     part = choose(change, Choice((), {0: [1]}))
     assert (part.action, part.result, part.result_mode) == ("modify", b"a\nc\n", 0o755)
-    assert choose(change, [0]) == change
-    assert choose(change, ()).result == change.base
+    assert choose(change, Choice([0])) == change
+    assert choose(change, Choice()).result == change.base
 
 
 def test_a_rename_stays_when_its_hunks_are_left_out() -> None:
     change = FileChange("y", "rename", b"a\n", b"b\n", 0o644, 0o644, "x")
-    part = choose(change, ())
+    part = choose(change, Choice())
     assert (part.action, part.path, part.old_path, part.result) == ("rename", "y", "x", b"a\n")
 
 
 def test_a_binary_deletion_is_taken_whole_or_not() -> None:
     change = FileChange("x", "delete", b"\0", None, 0o644)
-    assert choose(change, [0]) == change
-    assert choose(change, ()).result == b"\0"
+    assert choose(change, Choice([0])) == change
+    assert choose(change, Choice()).result == b"\0"
 
 
 def test_a_file_left_out_takes_its_instructions_with_it() -> None:

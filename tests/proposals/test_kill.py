@@ -121,7 +121,9 @@ def test_a_kill_at_any_system_call_leaves_all_or_nothing_where_a_change_only_rep
         "names a stage before it is complete",
     ],
 )
-def test_the_kills_notice_a_protocol_that(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_kills_notice_every_broken_protocol(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     mutants.PROTOCOLS[name](monkeypatch.setattr)
     # Where a change creates files, it begins in a phase in which a stage may hold anything.
     scene = PAIR if name == "names a stage before it is complete" else SMALL

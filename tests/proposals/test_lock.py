@@ -41,7 +41,7 @@ def test_the_loser_is_told_who_holds_the_lock_and_nothing_is_written(tmp_path: P
                 apply(at.proposal, at.workspace, at.state)
             assert caught.value.holder == holder.pid
             assert str(caught.value) == (
-                f"Another steward (process {holder.pid}) is applying a change in this workspace; nothing was written."
+                f"Another steward (process {holder.pid}) is busy with a change in this workspace; nothing was written."
             )
             assert at.tree == PAIR.before
             holder.send_signal(signal.SIGKILL)

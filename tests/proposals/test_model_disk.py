@@ -119,7 +119,7 @@ def test_the_campaign_notices_a_missing_sync(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", mutants.PROTOCOLS)
-def test_the_campaign_notices_a_protocol_that(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_campaign_notices_every_broken_protocol(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutants.PROTOCOLS[name](monkeypatch.setattr)
     with pytest.raises(Violation):
         _hunt()

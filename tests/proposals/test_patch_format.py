@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from unidiff.patch import PatchSet
 
 from steward.proposals.diff import counts
-from steward.proposals.patch_format import file_patch, patch_text, quoted
+from steward.proposals.patch_format import file_patch, git_quoted, patch_text
 from steward.proposals.proposal import FileChange, Proposal
 from tests.proposals.hostile import any_bytes, utf8, versions
 
@@ -128,7 +128,7 @@ def test_unidiff_reads_the_same_files_and_counts(name: str) -> None:
         parsed = PatchSet([line + "\n" for line in text.split("\n")[:-1]])
         assert len(parsed) == 1
         assert (parsed[0].added, parsed[0].removed) == counts(change)
-        if quoted(name) == name:
+        if git_quoted(name) == name:
             assert parsed[0].path == change.path
             assert parsed[0].is_rename == (change.action == "rename")
 
@@ -155,9 +155,9 @@ def test_unidiff_counts_hostile_text_the_same(states: tuple[bytes, bytes]) -> No
 
 
 def test_names_are_quoted_as_git_quotes_them() -> None:
-    assert quoted("a b") == "a b"
-    assert quoted('a"b\t\n\\\x01\x7f') == '"a\\"b\\t\\n\\\\\\001\\177"'
-    assert quoted("é") == "é"
+    assert git_quoted("a b") == "a b"
+    assert git_quoted('a"b\t\n\\\x01\x7f') == '"a\\"b\\t\\n\\\\\\001\\177"'
+    assert git_quoted("é") == "é"
 
 
 def test_git_itself_writes_the_same_patch(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from steward.errors import Conflict, WrongStatus
-from steward.proposals import Draft, Edit, FileChange, Proposal, choose, overlaps, stale_files
+from steward.proposals import Choice, Draft, Edit, FileChange, Proposal, choose, overlaps, stale_files
 from steward.proposals.rebase import rebase
 from steward.workspace import RepoPath, Workspace
 from tests.proposals.memory_shelf import MemoryShelf
@@ -139,7 +139,7 @@ def test_chosen_hunks_and_a_persons_own_edit_can_be_rebased_too(workspace: Works
     lines = [b"line %d\n" % n for n in range(40)]
     _write(workspace, "a.py", b"".join(lines))
     proposal = _change(workspace, ("line 5\n", "five\n"), ("line 30\n", "thirty\n"))
-    part = replace(proposal, files=(choose(proposal.files[0], [1]),))
+    part = replace(proposal, files=(choose(proposal.files[0], Choice([1])),))
     _write(workspace, "a.py", b"top\n" + b"".join(lines))
     result = rebase(part, workspace).files[0].result
     assert result == b"top\n" + b"".join(lines).replace(b"line 30\n", b"thirty\n")
@@ -162,6 +162,30 @@ def test_what_the_disk_already_holds_is_no_change_any_more(workspace: Workspace)
         _write(workspace, "a.py", data)
         with pytest.raises(Conflict, match="already holds all of it"):
             rebase(proposal, workspace)
+
+
+def test_a_change_of_the_mode_alone_is_carried_over_too(workspace: Workspace) -> None:
+    _write(workspace, "run.sh", b"one\n")
+    _write(workspace, "a.py", b"one\n")
+    mode = FileChange("run.sh", "modify", b"one\n", b"one\n", 0o644, 0o755)
+    change = FileChange("a.py", "modify", b"one\n", b"1\n", 0o644, 0o644)
+    proposal = Proposal("change-001", "t", "", (mode, change), workspace.identity)
+    _write(workspace, "a.py", b"top\none\n")
+    assert rebase(proposal, workspace).files[0] == mode
+    _write(workspace, "run.sh", b"two\n")
+    assert rebase(proposal, workspace).files[0] == replace(mode, base=b"two\n", result=b"two\n")
+    _write(workspace, "run.sh", b"one\n", 0o755)
+    assert [file.path for file in rebase(proposal, workspace).files] == ["a.py"]
+
+
+def test_what_is_written_already_but_for_the_mode_is_carried_over_as_a_change_of_the_mode(
+    workspace: Workspace,
+) -> None:
+    _write(workspace, "run.sh", b"one\n")
+    change = FileChange("run.sh", "modify", b"one\n", b"1\n", 0o644, 0o755)
+    _write(workspace, "run.sh", b"1\n", 0o600)
+    (file,) = rebase(Proposal("change-001", "t", "", (change,), workspace.identity), workspace).files
+    assert (file.base, file.result, file.base_mode, file.result_mode) == (b"1\n", b"1\n", 0o600, 0o755)
 
 
 def test_an_insertion_that_is_there_already_is_not_made_twice(workspace: Workspace) -> None:

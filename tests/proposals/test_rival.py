@@ -28,7 +28,7 @@ def test_several_rivals_at_once_lose_nothing_even_when_apply_is_killed(scene: Sc
 
 
 @pytest.mark.parametrize("name", mutants.RIVALS)
-def test_the_rivals_notice_a_protocol_that(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rivals_notice_every_broken_protocol(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutants.RIVALS[name](monkeypatch.setattr)
     with pytest.raises(Violation):
         _hunt(Rivalry(PAIR, seed=3), Rivalry(SMALL, seed=3))

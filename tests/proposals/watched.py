@@ -111,6 +111,20 @@ class VisitBefore(Watched):
         return do()
 
 
+class Once(VisitBefore):
+    """Does something behind the back of the process before one of its operations, once."""
+
+    def __init__(self, act: Callable[[], object], before: str) -> None:
+        super().__init__(Disk(), self._look)
+        self._act: Callable[[], object] | None = act
+        self._before = before
+
+    def _look(self, number: int) -> None:
+        if self._act is not None and self.names[-1] == self._before:
+            act, self._act = self._act, None
+            act()
+
+
 class Making(Watched):
     """Somebody else makes, durably, the first directory that is made in the workspace, and a file in it."""
 

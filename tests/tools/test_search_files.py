@@ -130,7 +130,7 @@ async def test_what_was_skipped_is_counted_by_reason(tmp_path: Path) -> None:
     result = await search(tmp_path, "needle", policy=Policy(max_file_bytes=1000))
     assert rows(result) == ["ok:1:needle"]
     assert result.text.split("\n")[0] == (
-        "1 match in 1 file. Searched 2 files in the workspace; skipped: 2 ignored, 1 binary, 1 UTF-16,"
+        "1 match in 1 file. Searched 3 files in the workspace; skipped: 2 ignored, 1 UTF-16,"
         " 1 too large, 1 secret, 1 protected, 1 links, 1 not regular files."
     )
 

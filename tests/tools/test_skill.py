@@ -174,6 +174,9 @@ async def test_past_the_budget_names_stand_alone_and_words_find_the_rest(tmp_pat
     }
     bench = Bench(tmp_path, tree, budget=2_000)
     assert bench.tool.listing_characters <= 2_000
+    assert len(bench.told) == 1 and bench.told[0].startswith(
+        "The model is told of 400 skills by name alone, and of "
+    )
     assert "topic001" not in bench.tool.description
     assert "skill-000, skill-001" in bench.tool.description
     assert "and " in bench.tool.description.splitlines()[-2] and "more." in bench.tool.description
@@ -192,6 +195,24 @@ async def test_a_skill_loaded_by_hand_locks_the_turn_that_follows(tmp_path: Path
     assert bench.tool.lock.allows("proposePatch") is not None
     bench.tool.new_turn()
     assert bench.tool.lock.allows("proposePatch") is None
+
+
+async def test_a_skill_that_only_a_person_loads_is_the_models_from_then_on(tmp_path: Path) -> None:
+    kept = skill_md("kept", body="Kept words", extra="disable-model-invocation: true\n")
+    bench = Bench(
+        tmp_path,
+        {"repo/.agents/skills/kept/SKILL.md": kept, "repo/.agents/skills/kept/more.md": "More words\n"},
+    )
+    assert "kept" not in bench.tool.description
+    assert not (await bench.ask("kept")).ok and bench.tool.loaded == ()
+    build(tmp_path, {"repo/.agents/skills/later/SKILL.md": kept.replace("kept", "later")})
+    assert bench.tool.announce("a.py") == ""
+    assert "Kept words" in await bench.tool.load_by_hand("kept")
+    assert "already loaded" in (await bench.ask("kept")).text
+    assert "More words" in (await bench.ask("kept/more.md")).text
+    with pytest.raises(NoSuchThing) as missing:
+        await bench.tool.load_by_hand("kep")
+    assert "kept" in str(missing.value)
 
 
 async def test_loading_by_hand_what_is_not_there_names_what_is_near(tmp_path: Path) -> None:

@@ -173,7 +173,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("pattern", "path", "expected"), CASES)
-def test_single_patterns_as_git_reads_them(tmp_path: Path, pattern: str, path: str, expected: bool) -> None:
+def test_a_single_pattern_means_what_it_means_to_git(
+    tmp_path: Path, pattern: str, path: str, expected: bool
+) -> None:
     subprocess.run(["git", "init", "-q", "--template=", str(tmp_path)], check=True)
     (tmp_path / ".gitignore").write_bytes(pattern.encode() + b"\n")
     target = tmp_path / path

@@ -82,7 +82,7 @@ def test_ordinary_names_are_open(name: str) -> None:
         ("prod.tfstate.1700000000.backup", "secret"),
     ],
 )
-def test_names_out_of_bounds(name: str, area: str) -> None:
+def test_a_name_of_git_or_of_a_secret_is_out_of_bounds(name: str, area: str) -> None:
     assert area_of(name) == area
 
 

@@ -53,10 +53,10 @@ def test_what_is_no_file_of_readable_size_is_given_back_and_its_neighbours_are_r
     (below / "before").write_bytes(b"one")
     (below / "after").write_bytes(b"")
     make(below / "odd")
-    dull = Bytes()
+    may_skip = Bytes()
     with Workspace.open(tmp_path, Policy(max_file_bytes=100)) as workspace:
-        assert list(workspace.sift(RepoPath(("a", "b")), NAMES, dull)) == ["odd"]
-    assert dull.seen == [b"one", b""]
+        assert list(workspace.sift(RepoPath(("a", "b")), NAMES, may_skip)) == ["odd"]
+    assert may_skip.seen == [b"one", b""]
 
 
 def test_a_file_that_is_worth_it_is_given_back(tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ def test_a_directory_that_became_a_link_gives_every_name_back(tmp_path: Path) ->
     (tmp_path / "outside" / "before").write_text("secret")
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "a").symlink_to("../outside")
-    dull = Bytes()
+    may_skip = Bytes()
     with Workspace.open(tmp_path / "root") as workspace:
-        assert list(workspace.sift(RepoPath(("a",)), ["before", "after"], dull)) == ["before", "after"]
-    assert dull.seen == []
+        assert list(workspace.sift(RepoPath(("a",)), ["before", "after"], may_skip)) == ["before", "after"]
+    assert may_skip.seen == []
 
 
 def test_no_descriptor_is_left_open_when_the_looks_end_early(tmp_path: Path) -> None:
