@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from contextlib import suppress
 
 import click
 
@@ -68,10 +69,10 @@ def _edit(options: Options) -> int:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise UsageError(f"Neither VISUAL nor EDITOR is set; the file is {file}.")
-    if not file.exists():
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file.write_text(template(), "utf-8")
-        file.chmod(0o600)
+    explained = template()
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError), open(file, "x", encoding="utf-8", opener=_private) as fresh:
+        fresh.write(explained)
     output.flush()
     try:
         done = subprocess.run([*shlex.split(editor), str(file)], check=False)
@@ -79,3 +80,7 @@ def _edit(options: Options) -> int:
         raise UsageError(f"The editor {line(editor)[:200]} cannot be started; the file is {file}.") from None
     load(file, os.environ)
     return 0 if done.returncode == 0 else 1
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -13,6 +13,7 @@ from steward.config.settings import Proposals
 from steward.errors import (
     Busy,
     Conflict,
+    EditRefused,
     NeedsPerson,
     NoLongerKept,
     NoSuchThing,
@@ -41,6 +42,7 @@ from steward.workspace import Workspace
 
 SHORTEST_STAMP = 12
 """Hex digits that a stamp given in a shell must have at least."""
+_KINDS: Mapping[str, Literal["apply", "undo"]] = {"applied": "apply", "undone": "undo"}
 
 
 class Changes:
@@ -79,7 +81,7 @@ class Changes:
         return tuple(self._news.popleft() for _ in range(len(self._news)))
 
     def untold(self) -> tuple[str, ...]:
-        """What of a dead process was settled before a change was discarded, each sentence once; for the person."""
+        """What of a dead process was settled before a change was set aside or amended, each once; for the person."""
         return tuple(self._untold.popleft() for _ in range(len(self._untold)))
 
     def catch_up(self, told: int, session: str) -> int:
@@ -87,9 +89,10 @@ class Changes:
 
         That is what other processes have logged after line ``told``, and which of its changes are stale by now.
         """
-        last = self.store.audit.last()
-        if last > told:
-            self._news.extend(news(self.store, told))
+        with self.store.at_one_moment():
+            last = self.store.audit.last()
+            if last > told:
+                self._news.extend(news(self.store, told))
         for proposal in self.store.pending():
             stale = stale_files(proposal, self._workspace) if proposal.session == session else ()
             if stale and proposal.stamp not in self._told_stale:
@@ -194,14 +197,25 @@ class Changes:
             raise StampMismatch(proposal.id, stamp, proposal.short_stamp)
         return self._apply(proposal)
 
-    def put(self, proposal: Proposal) -> None:
-        """Store what a model proposes; waits while a person decides. Raises ``Busy`` when that takes long elsewhere."""
+    def put(self, proposal: Proposal, read: Proposal | None = None) -> None:
+        """Store what a model proposes, in place of ``read``, which it amends; waits while a person decides.
+
+        Raises ``Busy`` when that takes long elsewhere, ``WrongStatus``, and ``EditRefused`` when somebody has changed
+        meanwhile what was read.
+        """
         with self._deciding:
-            if self.store.stored(proposal.id):
-                with self._alone():
-                    self.store.put(proposal)
-            else:
+            if not self.store.stored(proposal.id):
                 self.store.put(proposal)
+                return
+            with self._alone():
+                try:
+                    self.store.put(proposal, read)
+                except StampMismatch:
+                    raise EditRefused(
+                        "conflict",
+                        f"{proposal.id} was changed by somebody else at this moment; propose the patch again, against "
+                        "the text that it has now.",
+                    ) from None
 
     def discard(self, change: str, reason: str = "") -> Proposal:
         """Set a pending change aside; the model is told, with the reason."""
@@ -317,7 +331,7 @@ class Changes:
         """Store what is on the disk by now and let its journal go. It is done: a fault here is told, not raised."""
         try:
             self.store.settle(proposal, status)
-            acknowledge(self._state, proposal.id, self._disk)
+            acknowledge(self._state, proposal.id, self._disk, kind=_KINDS[status])
         except StorageError as error:
             return (
                 f"{proposal.id} is {status}; clean-up is unfinished and follows when steward next starts. {error}",
@@ -328,7 +342,7 @@ class Changes:
     def _alone(self) -> Generator[None]:
         """Nobody decides meanwhile, here or in another process; what a dead one left undecided is decided."""
         with self._deciding, held(self._workspace, self._state, self._disk) as found:
-            self._untold.extend(self._stored(found))
+            self._untold.extend(self._stored(found, alone=True))
             yield
 
     def _still(self, read: Proposal, status: str, verb: str) -> None:
@@ -338,8 +352,11 @@ class Changes:
         if stored.stamp != read.stamp:
             raise StampMismatch(read.id, read.short_stamp, stored.short_stamp)
 
-    def _stored(self, found: Recovery) -> tuple[str, ...]:
-        """Store what a journal says was committed, before the journal is let go; sentences for the person."""
+    def _stored(self, found: Recovery, *, alone: bool = False) -> tuple[str, ...]:
+        """Store what a journal says was committed, before the journal is let go; sentences for the person.
+
+        ``alone`` says that the workspace's lock is held.
+        """
         notes = list(found.notes)
         statuses: dict[str, Literal["applied", "undone"]] = {
             **dict.fromkeys(found.committed, "applied"),
@@ -354,7 +371,7 @@ class Changes:
                 )
             else:
                 self.store.settle(stored, status)
-            acknowledge(self._state, change, self._disk)
+            acknowledge(self._state, change, self._disk, kind=_KINDS[status], alone=alone)
         return tuple(notes)
 
     def _known(self, change: str, stamp: str) -> Proposal | None:

@@ -147,7 +147,7 @@ class Conversations:
 
         store = self._house.sessions
         return await _blocking(
-            lambda: told(store.messages(store.find(session).id, everything=True), self._house.secret)
+            lambda: told(store.load(store.find(session).id, everything=True)[1], self._house.secret)
         )
 
     async def resume(self, session: str | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import cast
 
 from steward.conversation import JsonObject, Usage
 from steward.service.exam_tasks import Kind
-from steward.service.private_file import read_private, write_private
+from steward.service.private_file import amend_private, read_private
 
 CARDS = "exams.json"
 _KINDS = {"questions": "answering questions", "changes": "proposing changes", "honesty": "honesty"}
@@ -177,15 +177,18 @@ def verdict(results: Sequence[TaskResult], *, complete: bool = True) -> str:
 
 def keep(directory: Path, card: ReportCard) -> None:
     """Keep the card of a model in the state directory, in place of an earlier one; raises ``OSError``."""
-    write_private(directory / CARDS, {**kept(directory), card.model: card.to_json()})
+    amend_private(directory / CARDS, lambda cards: {**_cards(cards), card.model: card.to_json()})
 
 
 def kept(directory: Path) -> dict[str, JsonObject]:
     """Every card that was kept, by model; empty when there is none or it cannot be read."""
-    cards = read_private(directory / CARDS)
+    return _cards(read_private(directory / CARDS))
+
+
+def _cards(shape: JsonObject) -> dict[str, JsonObject]:
     return {
         model: cast(JsonObject, card)
-        for model, card in cards.items()
+        for model, card in shape.items()
         if isinstance(card, dict) and "verdict" in card
     }
 

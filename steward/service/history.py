@@ -25,15 +25,17 @@ _STATUS = {
 
 def history(store: ChangeStore, change: str | None = None) -> History:
     """The lines of one change or of all, oldest first, with what was found when the whole log was checked."""
-    entries = store.audit.entries()
+    with store.at_one_moment():
+        entries = store.audit.entries()
+        broken, contradicted = store.audit.broken(), tuple(_contradicted(store, entries))
     lines = tuple(_happening(entry) for entry in entries if change in (None, entry.change))
-    return History(lines, store.audit.broken(), tuple(_contradicted(store, entries)))
+    return History(lines, broken, contradicted)
 
 
 def news(store: ChangeStore, after: int) -> Iterator[str]:
     """What other processes did to changes after that line of the log, as sentences for a model."""
     for entry in store.audit.entries(after):
-        if entry.number not in store.recorded:
+        if entry.digest not in store.recorded:
             yield from _sentence(store, entry)
 
 

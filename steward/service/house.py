@@ -300,6 +300,10 @@ class House:
         found = {p for p in (place, *place.parents) if p == boundary or boundary in p.parents}
         here = [d for d in resolution.documents if d.kind in ("agents", "override", "fallback")]
         found.update((root / document.path).parent for document in here)
+        named = (self.resolver.place(d) for d in resolution.documents if d.kind != "remote")
+        # What is edited is the end of a link.
+        ends = (Path(os.path.realpath(place)).parent for place in named)
+        found.update(end for end in ends if end == boundary or boundary in end.parents)
         for proposal in self.changes.store.pending():
             for file in proposal.files:
                 found.update({(root / file.path).parent, (root / file.source).parent})

@@ -6,7 +6,7 @@ import json
 import threading
 
 from steward.conversation import Conversation, JsonObject
-from steward.storage import SessionMoved, SessionRow, SessionStore
+from steward.storage import About, SessionMoved, SessionRow, SessionStore
 
 
 class Record:
@@ -55,20 +55,21 @@ class Record:
             text = json.dumps(state)
             if not fresh and text == self._state:
                 return ""
-            sentence = ""
+            sentence, about = "", About(title, model, focus, state)
             try:
-                self._append(conversation)
+                self._append(conversation, about)
             except SessionMoved as moved:
-                self.parent = moved.session
-                self.session = self._store.create(model, title=title, parent=self.parent)
-                self._base = self._saved = 0
-                self._append(conversation)
-                sentence = f"{moved} This conversation is kept as session {self.session} from here on."
+                if fresh:
+                    self.parent = moved.session
+                    self.session = self._store.create(model, title=title, parent=self.parent)
+                    self._base = self._saved = 0
+                    self._append(conversation, about)
+                    sentence = f"{moved} This conversation is kept as session {self.session} from here on."
+                # Else nothing is lost: the session is about what the other steward has made of it.
             self._state = text
-            self._store.update(self.session, title=title, model=model, focus=focus, state=state)
             return sentence
 
-    def _append(self, conversation: Conversation) -> None:
+    def _append(self, conversation: Conversation, about: About) -> None:
         fresh = conversation.messages[self._saved :]
-        self._store.append(self.session, self._base + self._saved, fresh, begins=self._base)
+        self._store.append(self.session, self._base + self._saved, fresh, begins=self._base, about=about)
         self._saved += len(fresh)

@@ -87,14 +87,14 @@ def exported(house: House, session: str | None, form: Form = "script", *, files:
     With ``files`` the script holds the files of the workspace too, as they were when the session began. Blocks. Raises
     ``NoSuchThing``, ``UsageError`` when several begin so, and ``ConfigError`` when the files are too many.
     """
-    row = house.sessions.find(session)
+    row, messages = house.sessions.load(house.sessions.find(session).id, everything=True)
     changes = house.changes.store.everything()
     own = [number_of(p.id) for p in changes if p.session == row.id]
     last = max((number_of(p.id) for p in changes), default=0)
     settings = house.settings
     recorded = Recorded(
         row=row,
-        messages=house.sessions.messages(row.id, everything=True),
+        messages=messages,
         workspace=house.workspace.name,
         identity=house.workspace.identity,
         secret=house.secret,

@@ -105,8 +105,8 @@ def edit_result(
     """The change leaving the person's own bytes at ``path``, under a new stamp; it must be shown again.
 
     ``limit`` is the most bytes a file of a change may have. The model is told the edit as a diff, which goes through
-    ``told``. Raises ``UsageError`` above it, ``Conflict`` when
-    nothing would be left, ``NoSuchThing``, ``StampMismatch`` or ``WrongStatus``.
+    ``told``. Raises ``UsageError`` above the limit, ``Conflict`` when nothing would be left, ``NoSuchThing``,
+    ``StampMismatch`` or ``WrongStatus``.
     """
     if len(data) > limit:
         raise UsageError(f"{path} would have {len(data)} bytes; a change holds at most {limit} of one file.")
@@ -117,7 +117,7 @@ def edit_result(
             raise NoSuchThing(f"result in {proposal.id}", path)
         edited = with_result(file, data)
         files = tuple(edited if f is file else f for f in proposal.files)
-        files = tuple(f for f in files if f.base != f.result or f.source != f.path or f.base is None)
+        files = tuple(f for f in files if not f.noop)
         if not files:
             raise Conflict(f"Nothing of {proposal.id} would be left; discard it instead.")
         note = f"You edited {file.path} yourself."

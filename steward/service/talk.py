@@ -370,7 +370,8 @@ class Talk:
         return self._draft.views()
 
     def _resume(self, row: SessionRow, upto: Asked | None) -> None:
-        stored = self.house.sessions.messages(row.id, everything=upto is not None)
+        # Another steward may have gone on with it, or deleted it, since it was found.
+        row, stored = self.house.sessions.load(row.id, everything=upto is not None)
         if upto is not None:
             stored = stored[upto.begin : upto.position]
         for message in stored:
@@ -422,8 +423,8 @@ class _Shelf:
     def next_id(self) -> str:
         return self._store.next_id()
 
-    def put(self, proposal: Proposal) -> None:
+    def put(self, proposal: Proposal, read: Proposal | None = None) -> None:
         notes = (note for file in proposal.files for note in self._notes(file.path))
         proposal = replace(proposal, notes=tuple(dict.fromkeys((*proposal.notes, *notes))))
-        self._changes.put(proposal)
+        self._changes.put(proposal, read)
         self._made(proposal)

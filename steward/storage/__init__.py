@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from steward.storage.changes import ChangeStore
     from steward.storage.copies import CopyStore
     from steward.storage.prompts import PromptStore
-    from steward.storage.sessions import SessionMoved, SessionRow, SessionStore
+    from steward.storage.sessions import About, SessionMoved, SessionRow, SessionStore
 
 __all__ = [
+    "About",
     "AuditEntry",
     "AuditLog",
     "ChangeStore",
@@ -35,6 +36,7 @@ _PLACES = {
     "copies": ("CopyStore",),
     "prompts": ("PromptStore",),
     "sessions": (
+        "About",
         "SessionMoved",
         "SessionRow",
         "SessionStore",

@@ -35,8 +35,8 @@ class AuditLog:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def record(self, cursor: sqlite3.Cursor, kind: AuditKind, proposal: Proposal) -> int:
-        """Add a line within the caller's transaction; gives its number."""
+    def record(self, cursor: sqlite3.Cursor, kind: AuditKind, proposal: Proposal) -> str:
+        """Add a line within the caller's transaction; gives its digest."""
         detail = json.dumps(
             [[f.action, f.path, f.base_sha256, f.result_sha256] for f in proposal.files],
             separators=(",", ":"),
@@ -49,7 +49,7 @@ class AuditLog:
             "INSERT INTO audit (at, kind, change, stamp, detail, previous, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (at, kind, proposal.id, proposal.stamp, detail, previous, digest),
         )
-        return int(cursor.lastrowid or 0)
+        return digest
 
     def last(self) -> int:
         """The number of the newest line; 0 when there is none."""

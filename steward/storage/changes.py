@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import AbstractContextManager
 from typing import Any, Literal, cast
 
 from steward.conversation import clean
-from steward.errors import NoSuchThing, WrongStatus
-from steward.proposals import Edit, FileChange, Governing, Proposal, Remains, Status, counts
+from steward.errors import NoSuchThing, StampMismatch, WrongStatus
+from steward.proposals import Edit, FileChange, Governing, Proposal, Remains, Status, counts, short
 from steward.storage.audit import AuditKind, AuditLog
 from steward.storage.clock import days_ago, now
 from steward.storage.database import Database, parsed
@@ -24,8 +25,8 @@ class ChangeStore:
         self._database = database
         self.audit = AuditLog(database)
         self.readings = ReadingStore(database)
-        self.recorded: set[int] = set()
-        """Numbers of the audit lines that came from here, and not from another process."""
+        self.recorded: set[str] = set()
+        """Digests of the audit lines that came from here, and not from another process."""
 
     def next_id(self) -> str:
         """Reserve the next number; numbers are never used twice, also across processes."""
@@ -39,18 +40,20 @@ class ChangeStore:
             )
         return change
 
-    def put(self, proposal: Proposal) -> None:
+    def put(self, proposal: Proposal, read: Proposal | None = None) -> None:
         """Store a proposal, new or amended, whole; its id was reserved by ``next_id``.
 
         It is pending, or discarded when the model took back all of it. Raises ``WrongStatus`` when the change was
-        applied, discarded or undone meanwhile.
+        applied, discarded or undone meanwhile, and ``StampMismatch`` when it is no longer ``read``, which was amended.
         """
         with self._database.write() as cursor:
-            row = cursor.execute("SELECT status FROM changes WHERE id = ?", (proposal.id,)).fetchone()
+            row = cursor.execute("SELECT status, stamp FROM changes WHERE id = ?", (proposal.id,)).fetchone()
             if row is None:
                 raise NoSuchThing("change", proposal.id)
             if row["status"] not in ("reserved", "pending"):
                 raise WrongStatus(proposal.id, str(row["status"]), "amended")
+            if read is not None and row["stamp"] != read.stamp:
+                raise StampMismatch(proposal.id, read.short_stamp, short(row["stamp"]))
             _write(cursor, proposal)
             self._record(cursor, "proposed" if proposal.status == "pending" else "withdrawn", proposal)
 
@@ -116,6 +119,8 @@ class ChangeStore:
     def _sum_up(self, change: str) -> None:
         """Keep what a list shows of a finished change."""
         proposal = self.get(change)
+        if not proposal.kept:
+            return  # Another process has let its bytes go, and has kept the same before.
         sums = _sums(proposal)
         with self._database.write() as cursor:
             # Another process may have done the same, or have stored what is really on the disk.
@@ -185,26 +190,37 @@ class ChangeStore:
                 "GROUP BY c.id ORDER BY c.updated, c.number"
             ).fetchall()
         kept = sum(int(row["bytes"]) for row in rows)
-        gone: list[str] = []
+        gone: list[sqlite3.Row] = []
         for row in rows:
             if row["updated"] > before and kept <= keep_bytes:
                 break
             kept -= int(row["bytes"])
-            gone.append(str(row["id"]))
-        for change in gone:
-            self._let_go(change)
-        if gone:
+            gone.append(row)
+        done = tuple(row["id"] for row in gone if self._let_go(row["id"], row["updated"]))
+        if done:
             self._database.give_back()
-        return tuple(gone)
+        return done
 
-    def _let_go(self, change: str) -> None:
+    def _let_go(self, change: str, updated: str) -> bool:
+        """Whether it was let go: not when another process has done that, or has undone the change, meanwhile."""
         remains = _sums(self.get(change))
         with self._database.write() as cursor:
-            # Another process may have done the same meanwhile.
-            cursor.executemany("INSERT OR IGNORE INTO change_remains VALUES (?, ?, ?, ?, ?, ?)", remains)
+            cursor.execute(
+                "SELECT 1 FROM changes c WHERE c.id = ? AND c.updated = ? AND NOT EXISTS "
+                "(SELECT 1 FROM change_remains r WHERE r.change = c.id)",
+                (change, updated),
+            )
+            if cursor.fetchone() is None:
+                return False
+            cursor.executemany("INSERT INTO change_remains VALUES (?, ?, ?, ?, ?, ?)", remains)
             cursor.execute(
                 "UPDATE change_files SET base = NULL, result = NULL, edits = '[]' WHERE change = ?", (change,)
             )
+        return True
+
+    def at_one_moment(self) -> AbstractContextManager[object]:
+        """What is read of changes and log in this block is of one moment, whatever other processes do meanwhile."""
+        return self._database.read()
 
     def _record(self, cursor: sqlite3.Cursor, kind: AuditKind, proposal: Proposal) -> None:
         self.recorded.add(self.audit.record(cursor, kind, proposal))
@@ -291,7 +307,9 @@ def _sums(proposal: Proposal) -> list[tuple[Any, ...]]:
 
 def _proposal(cursor: sqlite3.Cursor, row: sqlite3.Row, *, whole: bool = True) -> Proposal:
     change = str(row["id"])
-    files = cursor.execute(_WHOLE if whole else _SUMMED_UP, (change,)).fetchall()
+    files = [] if whole else cursor.execute(_SUMMED_UP, (change,)).fetchall()
+    # Another process may have finished the change after others were summed up.
+    files = files or cursor.execute(_WHOLE, (change,)).fetchall()
     governing = cursor.execute(
         "SELECT * FROM change_instructions WHERE change = ? ORDER BY position", (change,)
     ).fetchall()

@@ -28,6 +28,7 @@ TOLD_AFTER = 0.5
 AGAIN_SECONDS = 0.1
 """How long the next wait is when one has just been in vain: what writes several times is not waited for as often."""
 
+_PAUSE = 0.005
 WORTH_GIVING_BACK = 1024 * 1024
 """Bytes of free pages from which on the file is made smaller."""
 _INCREMENTAL = 2
@@ -80,8 +81,10 @@ class Database:
     def _prepare(self) -> None:
         connection = self._connection
         connection.row_factory = sqlite3.Row
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        with self.read() as cursor:
+            # Both at once, since another process may make the tables in between.
+            application = cursor.execute("PRAGMA application_id").fetchone()[0]
+            version = cursor.execute("PRAGMA user_version").fetchone()[0]
         if application not in (0, APPLICATION) or (application == 0 and version):
             raise StorageError(f"{self.file.name} belongs to another program; move it away to start afresh.")
         if version > len(MIGRATIONS):
@@ -92,7 +95,7 @@ class Database:
         if not version:
             # Only before the first table is made.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
+        self._log_ahead()
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         # A confined process may make files in the state directory alone, and SQLite's own would stand elsewhere.
@@ -108,14 +111,35 @@ class Database:
                 cursor.execute(f"PRAGMA user_version = {number}")
             cursor.execute(f"PRAGMA application_id = {APPLICATION}")
 
+    def _log_ahead(self) -> None:
+        """Have what is written go to a log first; another process that is changing to that is waited for.
+
+        SQLite by itself does not wait there.
+        """
+        until = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if not _busy(error) or time.monotonic() >= until:
+                    raise
+            time.sleep(_PAUSE)
+
     @contextlib.contextmanager
     def read(self) -> Generator[sqlite3.Cursor, None, None]:
-        """A cursor to read with."""
+        """A cursor to read with. All that is read in the block is of one moment, also by reads within it."""
         with self._lock, _worded():
             cursor = self._connection.cursor()
+            outermost = not self._connection.in_transaction
             try:
+                if outermost:
+                    cursor.execute("BEGIN")
                 yield cursor
             finally:
+                if outermost:
+                    with contextlib.suppress(sqlite3.Error):
+                        cursor.execute("ROLLBACK")
                 cursor.close()
 
     @contextlib.contextmanager

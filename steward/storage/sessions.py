@@ -45,6 +45,16 @@ class SessionRow:
     """The session it was forked from."""
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a session is about by now; a title that it has already stays."""
+
+    title: str
+    model: str
+    focus: str
+    state: JsonObject
+
+
 class SessionStore:
     """The sessions of one workspace."""
 
@@ -73,14 +83,20 @@ class SessionStore:
             )
 
     def append(
-        self, session: str, position: int, messages: Sequence[Message], *, begins: int | None = None
+        self,
+        session: str,
+        position: int,
+        messages: Sequence[Message],
+        *,
+        begins: int | None = None,
+        about: About | None = None,
     ) -> None:
         """Store messages at ``position`` and after it; nothing that stands there is ever rewritten.
 
-        With ``begins`` the conversation begins there from now on. Raises ``SessionMoved`` when something else
-        stands at these positions, or the session is gone.
+        With ``begins`` the conversation begins there from now on, and ``about`` is stored with them or not at all.
+        Raises ``SessionMoved`` when something else stands at these positions, or the session is gone.
         """
-        if not messages:
+        if not messages and about is None:
             return
         rows = [(session, position + n, json.dumps(to_json(message))) for n, message in enumerate(messages)]
         with self._database.write() as cursor:
@@ -97,15 +113,12 @@ class SessionStore:
                 "UPDATE sessions SET updated = ?, begins = coalesce(?, begins) WHERE id = ?",
                 (now(), begins, session),
             )
-
-    def update(self, session: str, *, title: str, model: str, focus: str, state: JsonObject) -> None:
-        """Store what the session is about now; a title that it has already stays."""
-        with self._database.write() as cursor:
-            cursor.execute(
-                "UPDATE sessions SET title = CASE title WHEN '' THEN ? ELSE title END, model = ?, focus = ?, "
-                "state = ?, updated = ? WHERE id = ?",
-                (clean(title), model, focus, json.dumps(state), now(), session),
-            )
+            if about is not None:
+                cursor.execute(
+                    "UPDATE sessions SET title = CASE title WHEN '' THEN ? ELSE title END, model = ?, focus = ?, "
+                    "state = ? WHERE id = ?",
+                    (clean(about.title), about.model, about.focus, json.dumps(about.state), session),
+                )
 
     def rename(self, session: str, title: str) -> None:
         """Give the session another title; ``NoSuchThing`` when there is no such session."""
@@ -154,6 +167,11 @@ class SessionStore:
                 (session, everything),
             ).fetchall()
         return tuple(parsed(row["body"], from_json) for row in rows)
+
+    def load(self, session: str, *, everything: bool = False) -> tuple[SessionRow, tuple[Message, ...]]:
+        """A session and its messages as they are at one moment; ``NoSuchThing`` when there is no such session."""
+        with self._database.read():
+            return self.get(session), self.messages(session, everything=everything)
 
     def get(self, session: str) -> SessionRow:
         """The session of that id; ``NoSuchThing`` when there is none."""

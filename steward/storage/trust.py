@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -80,10 +81,8 @@ class TrustStore:
 
     def decline(self, place: Place, digests: Mapping[str, str]) -> None:
         """The person was asked about these texts (digests by ``kind:path``) and went on without them."""
-        shape = {"path": place.path, "inode": place.inode, "digests": dict(digests)}
         with self._database.write() as cursor:
-            cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-decided', 'no')")
-            cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-declined', ?)", (json.dumps(shape),))
+            _decline(cursor, place, digests)
 
     def declined(self, place: Place) -> Mapping[str, str] | None:
         """The texts of that very place that the person went on without; ``None`` when they never did."""
@@ -96,7 +95,13 @@ class TrustStore:
 
     def forget(self, place: Place) -> None:
         """Trust nothing here any more; the person need not be asked again by itself."""
-        self.decline(place, {})
         with self._database.write() as cursor:
+            _decline(cursor, place, {})
             cursor.execute("DELETE FROM trust")
             cursor.execute("DELETE FROM trusted_texts")
+
+
+def _decline(cursor: sqlite3.Cursor, place: Place, digests: Mapping[str, str]) -> None:
+    shape = {"path": place.path, "inode": place.inode, "digests": dict(digests)}
+    cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-decided', 'no')")
+    cursor.execute("INSERT OR REPLACE INTO facts VALUES ('trust-declined', ?)", (json.dumps(shape),))

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+import steward.config as settings
+from steward.cli.config import config
 from steward.config import known_keys
 from tests.cli.documented import differences, shape_of
 from tests.cli.program import Program
@@ -68,3 +73,19 @@ def test_an_editor_that_fails_is_said_by_the_exit_code_alone(steward: Program, t
     ran = steward("config", "edit", EDITOR=str(tmp_path / "no-such-editor"))
     assert ran.code == 2 and ran.err.count("\n") == 1 and "no-such-editor" in ran.err
     assert steward("config", "edit", EDITOR="vi '").code == 2
+
+
+def test_a_file_that_another_process_makes_at_this_moment_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, explain = tmp_path / "config.toml", settings.template
+
+    def slowly() -> str:
+        file.write_text('theme = "dark"\n')
+        return explain()
+
+    monkeypatch.setattr(settings, "template", slowly)
+    monkeypatch.setenv("VISUAL", "true")
+    ran = CliRunner().invoke(config, ["edit", "--config", str(file)], standalone_mode=False)
+    assert ran.return_value == 0
+    assert file.read_text() == 'theme = "dark"\n'

@@ -74,8 +74,9 @@ def test_a_check_names_file_and_line_and_puts_errors_before_warnings(author: Pro
         in found
     )
     assert (
-        ".agents/skills/broken/SKILL.md:3: error: The front matter is not YAML (line 3). [bad-yaml]" in found
-    )
+        ".agents/skills/broken/SKILL.md:3: error: The front matter is not YAML (line 3); "
+        "a tab stands where YAML wants spaces. [bad-yaml]"
+    ) in found
     kinds = ["error" if ": error: " in line else "warning" for line in found]
     assert kinds == sorted(kinds)
     assert last.startswith("4 skills checked, 2 invalid: ")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from steward.config import Settings
 from steward.proposals import Draft, Proposal
+from steward.proposals.apply import Applied
 from steward.proposals.disk import Disk
+from steward.proposals.record import standing
 from steward.service import House
 from steward.service.changes import Changes
 from steward.storage import ChangeStore
@@ -22,6 +24,14 @@ class Patch(NamedTuple):
     new: str
     delete: bool = False
     rename_to: str | None = None
+
+
+ONE = Patch("src/app.py", "41", "42")
+"""A change of one file that ``plant`` has made, with what the file holds before and after it."""
+BEFORE = b"def answer():\n    return 41\n"
+AFTER = b"def answer():\n    return 42\n"
+
+Status = Literal["applied", "undone"]
 
 
 class Rooms(House):
@@ -73,5 +83,24 @@ class _Shelf:
         self.pending = rooms.store.pending
         self.next_id = rooms.store.next_id
 
-    def put(self, proposal: Proposal, /) -> None:
-        self._rooms.desk.put(proposal)
+    def put(self, proposal: Proposal, read: Proposal | None = None, /) -> None:
+        self._rooms.desk.put(proposal, read)
+
+
+def applied_by(rooms: Rooms, change: str) -> Applied:
+    """A person reads the diff and applies it."""
+    return rooms.desk.apply(change, rooms.show(change).stamp)
+
+
+def settled(root: Path) -> tuple[list[str], list[str]]:
+    """What the next start finds: statuses, and what the log has of applied and undone."""
+    rooms = Rooms(root)
+    rooms.desk.recover()
+    assert rooms.desk.recover() == ()
+    history = rooms.desk.history()
+    assert history.warnings == ()
+    ends = [line.kind for line in history.lines if line.kind in ("applied", "undone", "discarded")]
+    statuses = [str(status) for status in rooms.store.statuses().values()]
+    assert list(standing(rooms.state / "journal")) == []
+    rooms.close()
+    return statuses, ends

@@ -165,10 +165,10 @@ async def test_a_patch_that_is_stored_after_its_turn_was_broken_off_is_told_to_b
     changes = steward._house.changes  # pyright: ignore[reportPrivateUsage]
     store, storing, go_on = changes.put, threading.Event(), threading.Event()
 
-    def slowly(proposal: Proposal) -> None:
+    def slowly(proposal: Proposal, read: Proposal | None = None) -> None:
         storing.set()
         go_on.wait(60)
-        store(proposal)
+        store(proposal, read)
 
     monkeypatch.setattr(changes, "put", slowly)
     async with asyncio.timeout(60), aclosing(steward.listen()) as heard:

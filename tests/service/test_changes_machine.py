@@ -132,9 +132,9 @@ class Decisions(RuleBasedStateMachine):
     def unrecovered(self) -> Rooms:
         """A process that has not looked yet at what the last one left."""
         rooms = Rooms(self.root, disk=self.disk, store=Store)
-        with rooms.database.read() as cursor:
-            # A killed process needs no sync to be seen by the next one, and nothing here cuts the power.
-            cursor.execute("PRAGMA synchronous = OFF")
+        connection = rooms.database._connection  # pyright: ignore[reportPrivateUsage]
+        # A killed process needs no sync to be seen by the next one, and nothing here cuts the power.
+        connection.execute("PRAGMA synchronous = OFF")
         return rooms
 
     def teardown(self) -> None:

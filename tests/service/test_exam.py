@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -263,6 +264,25 @@ def test_cards_are_kept_by_model_for_the_person_alone(tmp_path: Path) -> None:
     assert [path.name for path in state.iterdir()] == ["exams.json"]
     (state / "exams.json").write_text("not json")
     assert kept(state) == {}
+
+
+def test_two_exams_that_end_at_once_are_both_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state, sync = tmp_path / "state", os.fsync
+    other = threading.Thread(target=keep, args=(state, ReportCard("c/d", (), "fit for changes")))
+
+    def meanwhile(descriptor: int) -> None:
+        sync(descriptor)
+        if other.ident is None:
+            other.start()
+            other.join(0.5)  # It would be done by then if it did not wait.
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    keep(state, ReportCard("a/b", (), "fit for questions"))
+    other.join()
+    assert {model: card["verdict"] for model, card in kept(state).items()} == {
+        "a/b": "fit for questions",
+        "c/d": "fit for changes",
+    }
 
 
 def test_tokens_that_nobody_reported_are_unknown_not_zero() -> None:

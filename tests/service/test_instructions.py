@@ -11,6 +11,7 @@ import pytest
 from steward.config import Settings
 from steward.events import InstructionsChanged, Notice, ProposalMade, ToolFinished
 from steward.service import Steward
+from steward.service.house import House
 from tests.support import ScriptedGateway, asked, call, only, patch, plant, steward_in
 
 URL = "https://rules.example/AGENTS.md"
@@ -69,6 +70,22 @@ async def test_conversation_reads_once_and_still_guards_proposals(tmp_path: Path
     assert "# Source rules" not in read.text
     assert not refused.ok and "# Web rules" in refused.text and accepted.ok
     await steward.close()
+
+
+def test_the_ends_of_links_and_the_documents_that_were_named_are_watched_too(tmp_path: Path) -> None:
+    root = plant(tmp_path / "repository")
+    for name in ("docs/rules.md", "named/more.md", "other/x.md"):
+        (root / name).parent.mkdir()
+        (root / name).write_text("# Rules\n")
+    (root / "src/AGENTS.md").unlink()
+    (root / "src/AGENTS.md").symlink_to("../docs/rules.md")
+    (tmp_path / "mine.md").write_text("# Mine\n")
+    settings = Settings.model_validate({"instructions": {"files": ["named/*.md", str(tmp_path / "mine.md")]}})
+    house = House(root, settings, state=tmp_path / "state")
+    watched = house.directories_that_matter("src/app.py")
+    house.close()
+    assert {root, root / "src", root / "docs", root / "named"} <= watched
+    assert root / "other" not in watched and tmp_path not in watched
 
 
 async def test_switched_off_is_visible_in_the_view_and_on_the_proposal(tmp_path: Path) -> None:

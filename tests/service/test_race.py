@@ -33,7 +33,7 @@ sys.exit(main())
 """The program itself, held back until all six have been loaded."""
 
 LOST = re.compile(
-    r"(?:Another steward(?: \(process \d+\))? is applying a change in this workspace; nothing was written\."
+    r"(?:Another steward(?: \(process \d+\))? is busy with a change in this workspace; nothing was written\."
     r"|change-001 is applied(?:, which is not recorded yet)?; it cannot be applied\."
     r"|change-001 is stale: .*; nothing was written\.)"
 )

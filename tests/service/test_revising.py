@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from steward.errors import Conflict, NeedsPerson, NoSuchThing, StampMismatch, UsageError, WrongStatus
-from steward.proposals import Choice
+from steward.proposals import Choice, FileChange
 from steward.service import Steward
 from steward.service.reading import Kept
-from steward.service.revising import Comment
+from steward.service.revising import Comment, edit_result
+from tests.service.rooms import ONE, Rooms
 from tests.support import ScriptedGateway, asked, call, patch, plant, steward_in
 
 LONG = "".join(f"line {n}\n" for n in range(1, 41))
@@ -191,6 +193,18 @@ async def test_an_edit_is_told_without_keys_and_cut_where_it_is_long(
     assert "more lines of the diff; readFile shows the result]" in said and len(said) < 14_000
     message = await steward.comment(made.id, [Comment("new.txt", "result", 1, 1, "Is it needed?")])
     assert key not in message and "> TOKEN = '[redacted" in message
+
+
+def test_an_edit_of_one_file_leaves_a_change_of_the_mode_of_another_in_the_change(tmp_path: Path) -> None:
+    rooms = Rooms(plant(tmp_path / "repository"))
+    page = (rooms.workspace.root / "web/page.js").read_bytes()
+    mode = FileChange("web/page.js", "modify", page, page, 0o644, 0o755)
+    proposal = rooms.propose(ONE)
+    rooms.desk.put(replace(proposal, files=(*proposal.files, mode)))
+    stamp = rooms.show(proposal.id).stamp
+    made = edit_result(rooms.desk, proposal.id, stamp, "src/app.py", b"mine\n", limit=99)
+    assert [file.path for file in made.files] == ["src/app.py", "web/page.js"]
+    rooms.close()
 
 
 async def test_a_reading_is_kept_until_the_change_is_decided_on(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from steward.conversation import Assistant, Message, System, ToolAnswer, ToolCall, User
 from steward.errors import NoSuchThing, WrongStatus
 from steward.proposals import Edit, FileChange, Governing, Proposal
-from steward.storage import AuditLog, ChangeStore, Database, PromptStore, SessionMoved, SessionStore
+from steward.storage import About, AuditLog, ChangeStore, Database, PromptStore, SessionMoved, SessionStore
 from steward.storage.prompts import KEPT_DRAFTS
 
 
@@ -148,7 +148,7 @@ def test_sessions_are_listed_with_the_latest_first_and_empty_ones_left_out(datab
     old, new = store.create("m"), store.create("m")
     store.append(new, 0, [User("x")])
     store.append(old, 0, [User("y")])
-    store.update(new, title="New one", model="m", focus="a/b", state={"k": [1]})
+    store.append(new, 1, [], about=About("New one", "m", "a/b", {"k": [1]}))
     rows = store.all()
     assert {row.id for row in rows} == {old, new}
     assert store.get(new).state == {"k": [1]} and store.get(new).focus == "a/b"
