@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from steward.agents_md.document import Document, Kind, Note, Skipped
 from steward.agents_md.files import FileSystem, Folder
-from steward.agents_md.near import NearMisses
+from steward.agents_md.near import NearMisses, is_file
 from steward.agents_md.reading import Oversized, inside, load
 from steward.agents_md.settings import DOCUMENT, OVERRIDE, Settings
 
@@ -133,7 +133,8 @@ class Discoverer:
                 folder, again=True
             )  # created just now, or case makes no difference here
             present = [(name, found) for name, found in present if name in listing.exact or not listing.whole]
-        if not present and not listing.near:
+        further = [name for name in listing.further if is_file(folder, name)] if not present else []
+        if not (present or further or listing.near or listing.others or listing.local):
             return
         scope = self.relative(look.directory)
         prefix = "" if scope == "." else scope + "/"
@@ -161,6 +162,13 @@ class Discoverer:
         for name in listing.near:
             reason = f"the name is not {self._meant(name)}; it was not loaded"
             look.skipped.append(Skipped(prefix + name, reason, "name"))
+        for name in listing.local:
+            reason = f"a person's own instructions are read from {OVERRIDE}; it was not loaded"
+            look.skipped.append(Skipped(prefix + name, reason, "name"))
+        for name in () if present else (*listing.others, *further):
+            setting = "files" if "/" in name else "fallback_names"
+            reason = f"it is meant for another program; instructions.{setting} in your settings can name it"
+            look.skipped.append(Skipped(prefix + name, reason, "name"))
 
     def _meant(self, name: str) -> str:
         folded = name.casefold()
@@ -181,7 +189,13 @@ class Discoverer:
             what = (
                 f"it holds only the path {text}, as Git leaves a symbolic link where links are switched off"
             )
-            look.notes.append(Note(document.path, f"{what}; the file it names was not loaded"))
+            look.notes.append(
+                Note(
+                    document.path,
+                    f"{what}; the file it names was not loaded",
+                    f"It holds only the path of another file, {self.relative(end)}, which was not loaded: read that.",
+                )
+            )
 
 
 class _Walk:

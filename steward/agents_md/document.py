@@ -77,6 +77,8 @@ class Note:
 
     path: str
     text: str
+    told: str = ""
+    """The same in a sentence for the model, where it matters to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,26 @@ from collections.abc import Sequence
 from steward.agents_md.document import Document, Outcome, Skipped
 from steward.agents_md.settings import Settings
 
+_NAMED = frozenset(("configured", "read"))
+_PLACED = frozenset(("agents", "override", "fallback"))
+
 
 def distinct(documents: Sequence[Document]) -> tuple[list[Document], list[Skipped]]:
-    """The documents without those that are a file met before, under whatever name."""
-    kept: list[Document] = []
+    """The documents, each file once; one that was named and also governs by its place stands at that place."""
+    kept: dict[tuple[int, int] | int, Document] = {}
     skipped: list[Skipped] = []
-    seen: dict[tuple[int, int], str] = {}
-    for document in documents:
+    for place, document in enumerate(documents):
         key = (document.device, document.inode)
-        if key != (0, 0) and key in seen:
-            skipped.append(Skipped(document.path, f"it is the same file as {seen[key]}", "same-file"))
+        if key == (0, 0) or key not in kept:
+            kept[place if key == (0, 0) else key] = document
             continue
-        seen[key] = document.path
-        kept.append(document)
-    return kept, skipped
+        stays, goes = kept[key], document
+        if stays.kind in _NAMED and document.kind in _PLACED:
+            stays, goes = document, kept.pop(key)
+            kept[key] = document
+        if stays.path != goes.path:
+            skipped.append(Skipped(goes.path, f"it is the same file as {stays.path}", "same-file"))
+    return list(kept.values()), skipped
 
 
 def limited(

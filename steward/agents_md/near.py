@@ -21,6 +21,14 @@ _ALIKE = (
     "agents.overrides.md",
     "override.agents.md",
 )
+_OTHERS = frozenset(
+    (
+        ".clinerules", ".cursorrules", ".goosehints", ".rules", ".windsurfrules",
+        "copilot-instructions.md", "crush.md", "gemini.md", "opencode.md", "qwen.md", "warp.md",
+    )
+)  # fmt: skip
+_FURTHER = (".claude/CLAUDE.md", ".github/copilot-instructions.md")
+_LOCAL = frozenset(("agents.local.md", "claude.local.md"))
 _PROBED = ("agents.md", "Agents.md", "AGENTS.MD", "AGENT.md", "agent.md", "Agent.md", "agents.override.md")
 _SHORTEST = len("notes.md")
 """Characters of a document's name from which on a name with a slip in it is taken for that name."""
@@ -35,13 +43,27 @@ _SETTLED_NS = 100_000_000
 class Listing:
     """What a look at one directory's names showed."""
 
-    __slots__ = ("exact", "near", "sure", "whole")
+    __slots__ = ("exact", "further", "local", "near", "others", "sure", "whole")
 
-    def __init__(self, exact: frozenset[str], near: tuple[str, ...], whole: bool) -> None:
+    def __init__(
+        self,
+        exact: frozenset[str],
+        near: tuple[str, ...],
+        whole: bool,
+        others: tuple[str, ...] = (),
+        further: tuple[str, ...] = (),
+        local: tuple[str, ...] = (),
+    ) -> None:
         self.exact = exact
         """Documents' names that are there in exactly this spelling."""
         self.near = near
         """Near misses: other spellings of a document's name first, then names that are merely alike."""
+        self.others = others
+        """Names under which other programs keep their instructions."""
+        self.further = further
+        """Paths of instructions for other programs whose directory is there; they are to be looked for."""
+        self.local = local
+        """Names under which a person keeps instructions of their own for other programs."""
         self.whole = whole
         """Whether every name of the directory was looked at."""
         self.sure = False
@@ -90,16 +112,26 @@ class NearMisses:
                 names = list(dict.fromkeys((*names, *_PROBED)))
         spelled: list[str] = []
         alike: list[str] = []
+        others: list[str] = []
+        local: list[str] = []
         for name in names:
             folded = name.casefold()
             if folded in self._folded:
                 if name not in self._exact:
                     spelled.append(name)
+            elif folded in _OTHERS:
+                others.append(name)
+            elif folded in _LOCAL:
+                local.append(name)
             elif folded in self._alike or any(_slipped(folded, meant) for meant in self._meant):
                 alike.append(name)
         exact = self._exact.intersection(names)
-        near = (*sorted(spelled), *sorted(alike))
-        return Listing(exact, tuple(name for name in near if _is_file(folder, name)), whole)
+        near, other, own = (
+            tuple(name for name in found if is_file(folder, name))
+            for found in ((*sorted(spelled), *sorted(alike)), sorted(others), sorted(local))
+        )
+        further = tuple(path for path in _FURTHER if path.partition("/")[0] in names)
+        return Listing(exact, near, whole, other, further, own)
 
 
 def _slipped(name: str, meant: str) -> bool:
@@ -114,7 +146,8 @@ def _slipped(name: str, meant: str) -> bool:
     return short[at:] == long[at + 1 :]
 
 
-def _is_file(folder: Folder, name: str) -> bool:
+def is_file(folder: Folder, name: str) -> bool:
+    """Whether something is there and is no directory."""
     try:
         found = folder.stat(name)
     except OSError:

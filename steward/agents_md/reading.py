@@ -69,6 +69,9 @@ def parse(
         return Skipped(path, what, "encoding")
     if data.startswith(BOM):
         text = text[1:]
+    if (nul := data.find(0)) >= 0:
+        what = f"it holds a NUL character (first at byte {nul}), as UTF-16 and binary files do"
+        return Skipped(path, what, "encoding")
     if not text or text.isspace():
         return Skipped(path, "it is empty", "empty")
     return Document(path, scope, kind, text, len(data), len(text), digest(data), device, inode)

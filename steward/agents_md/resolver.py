@@ -12,6 +12,7 @@ from steward.agents_md import observe
 from steward.agents_md.discovery import Discoverer, Discovery, absolute
 from steward.agents_md.document import Document, LimitReached, Note, Outcome, Resolution, Skipped
 from steward.agents_md.files import Disk, FileSystem
+from steward.agents_md.imports import Imports
 from steward.agents_md.limits import distinct, limited
 from steward.agents_md.reading import inside
 from steward.agents_md.remote import Remote
@@ -56,6 +57,7 @@ class Resolver:
             home=posixpath.normpath(os.fspath(home)) if home is not None else os.path.expanduser("~"),  # noqa: PTH111
             relative=self._discoverer.relative,
         )  # fmt: skip
+        self._imports = Imports(self._files, self._sources.absolute, self._sources.shown)
         self._plain = not (self.settings.user_documents or self.settings.files or self.settings.read_files)
         if self.settings.enabled and self.settings.location is not None:
             self._sources.location(self.settings.location)
@@ -105,6 +107,10 @@ class Resolver:
     def relative(self, path: str | os.PathLike[str]) -> str:
         """A path as it stands in resolutions: relative to the workspace."""
         return self._discoverer.relative(absolute(self.root, path)[0])
+
+    def place(self, document: Document) -> str:
+        """The absolute path of a document as it is named, links not followed; of one from a URL it says nothing."""
+        return self._sources.absolute(document.path)
 
     def _resolve(self, path: str, directory: bool) -> Resolution:
         target = self._discoverer.relative(path)
@@ -165,6 +171,10 @@ class Resolver:
             reached["depth-limit"] = settings.max_depth
         if oversized:
             reached.setdefault("size-limit", settings.max_document_bytes)
+        notes = notes + self._imports.notes(documents, discovery.boundary)
+        if not self._plain and skipped:  # one that bears a wrong name may have been named by hand
+            named = {document.path for document in documents}
+            skipped = [item for item in skipped if item.cause != "name" or item.path not in named]
         size = sum(document.bytes for document in documents)
         limits = tuple(
             LimitReached(target, outcome, len(documents), size, reached[outcome])

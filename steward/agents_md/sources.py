@@ -77,12 +77,12 @@ class Sources:
             else:
                 self._configured(entry, within, found)
         for path in settings.read_files:
-            self._named(self._absolute(str(path)), found)
+            self._named(self.absolute(str(path)), found)
         return found
 
     def location(self, path: Path) -> Gathered:
         """The document at an explicit location; ``FileNotFoundError`` when nothing is there."""
-        place = self._absolute(str(path))
+        place = self.absolute(str(path))
         state = self._stat(place)
         if state is not None and stat.S_ISDIR(state.st_mode):
             place = posixpath.join(place, DOCUMENT)
@@ -102,7 +102,8 @@ class Sources:
             return "~" + path[len(home) :]
         return path
 
-    def _absolute(self, path: str) -> str:
+    def absolute(self, path: str) -> str:
+        """The normalised absolute path: a relative one counts from the workspace, ``~`` is the home directory."""
         if path == "~" or path.startswith("~/"):
             path = self._home + path[1:]
         return posixpath.normpath(posixpath.join(self._root, path))
@@ -161,11 +162,11 @@ class Sources:
 
     def _configured(self, entry: str, within: str, found: Gathered) -> None:
         if posixpath.isabs(entry) or entry == "~" or entry.startswith("~/"):
-            if any(char in entry for char in "*?[") and self._stat(self._absolute(entry)) is None:
+            if any(char in entry for char in "*?[") and self._stat(self.absolute(entry)) is None:
                 reason = "patterns are matched in the workspace alone; name each file outside of it"
                 found.skipped.append(Skipped(entry, reason, "absent"))
                 return
-            self._file(self._absolute(entry), "configured", found, within=None, absent=True)
+            self._file(self.absolute(entry), "configured", found, within=None, absent=True)
             return
         pattern = posixpath.normpath(entry)
         if pattern == ".." or pattern.startswith("../"):
@@ -174,7 +175,16 @@ class Sources:
             )
             return
         if not any(char in pattern for char in "*?["):
-            self._file(self._absolute(pattern), "configured", found, within=within, absent=True)
+            state = self._stat(self.absolute(pattern))
+            if state is not None and stat.S_ISDIR(state.st_mode):
+                reason = f"it is a directory; {pattern}/* names the files in it, {pattern}/** all beneath it"
+                found.skipped.append(Skipped(entry, reason, "special"))
+                return
+            if state is None and "{" in pattern:
+                reason = "it does not exist; braces mean themselves, so write an entry for each file"
+                found.skipped.append(Skipped(entry, reason, "absent"))
+                return
+            self._file(self.absolute(pattern), "configured", found, within=within, absent=True)
             return
         paths, whole = self._expand(pattern)
         if not whole:

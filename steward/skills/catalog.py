@@ -13,6 +13,8 @@ from steward.skills.skill import Broken, Mark, Skill
 BUDGET = 8_000
 """Characters that the listing may cost in every request."""
 
+_MORE = re.compile(r" and (\d+) more\.$")
+
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
@@ -45,24 +47,28 @@ class Catalog:
     marks: tuple[tuple[Path, Mark | None], ...] = field(default=(), repr=False, compare=False)
     """Every folder and SKILL.md that was looked at, as it was then; ``None`` where there was nothing."""
 
+    @property
+    def offered(self) -> tuple[Skill, ...]:
+        """The skills that the model may load by itself, and is told of."""
+        return tuple(skill for skill in self.skills if not skill.by_hand)
+
     def find(self, name: str) -> Skill | None:
         """The skill of exactly that name."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
-    def near(self, name: str, limit: int = 3) -> tuple[str, ...]:
-        """Names of skills that may have been meant, nearest first."""
-        scored = [
-            (-_likeness(name, skill.name), index, skill.name) for index, skill in enumerate(self.skills)
-        ]
+    def near(self, name: str, limit: int = 3, *, by_hand: bool = False) -> tuple[str, ...]:
+        """Names of skills that may have been meant, nearest first; with ``by_hand`` those for a person alone too."""
+        skills = self.skills if by_hand else self.offered
+        scored = [(-_likeness(name, skill.name), index, skill.name) for index, skill in enumerate(skills)]
         return tuple(found for score, _, found in sorted(scored)[:limit] if score <= -60)
 
     def search(self, words: str, limit: int = 10) -> tuple[Skill, ...]:
-        """Skills whose name or description goes with ``words``, best first."""
+        """Skills for the model whose name or description goes with ``words``, best first."""
         wanted = [word for word in re.findall(r"\w+", words.lower()) if len(word) > 1]
         if not wanted:
-            return self.skills[:limit]
+            return self.offered[:limit]
         scored: list[tuple[float, int, Skill]] = []
-        for index, skill in enumerate(self.skills):
+        for index, skill in enumerate(self.offered):
             text = f"{skill.name} {skill.description}".lower()
             score = max(
                 sum(_within(word, text) for word in wanted) / len(wanted), _likeness(words, skill.name)
@@ -72,14 +78,15 @@ class Catalog:
         return tuple(skill for _, _, skill in sorted(scored, key=lambda item: item[:2])[:limit])
 
     def listing(self, budget: int = BUDGET) -> str:
-        """The skills in at most ``budget`` characters: with descriptions if they fit, else names alone."""
-        if not self.skills:
+        """The skills for the model in at most ``budget`` characters: with descriptions if they fit, else names."""
+        skills = self.offered
+        if not skills:
             return "No skills are available."
-        full = "\n".join(line(skill) for skill in self.skills)
+        full = "\n".join(line(skill) for skill in skills)
         if len(full) <= budget:
             return full
-        head = f'{len(self.skills)} skills, by name alone; Skill("?words") finds skills by words:\n'
-        names = [skill.name for skill in self.skills]
+        head = f'{len(skills)} skills, by name alone; Skill("?words") finds skills by words:\n'
+        names = [skill.name for skill in skills]
         text = head + ", ".join(names)
         if len(text) <= budget:
             return text
@@ -91,6 +98,18 @@ class Catalog:
             room -= len(name) + 2
             kept.append(name)
         return f"{head}{', '.join(kept)} and {len(names) - len(kept)} more."
+
+    def squeezed(self, budget: int = BUDGET) -> str:
+        """One sentence for a person when the listing has no room for every description; "" when it has."""
+        listing = self.listing(budget)
+        if not self.offered or listing.startswith("- "):
+            return ""
+        left = _MORE.search(listing)
+        cut = f", and of {int(left[1]):,} of them not at all" if left else ""
+        return (
+            f"The model is told of {len(self.offered):,} skills by name alone{cut}: with descriptions the list would "
+            f"pass {budget:,} characters."
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -109,9 +128,9 @@ def listed(listing: str, catalog: Catalog) -> dict[str, bool]:
     """Every name that a listing holds, and whether it says of it what ``catalog`` would say now."""
     lines = listing.split("\n")
     if lines[0].startswith("- "):
-        now = {line(skill) for skill in catalog.skills}
+        now = {line(skill) for skill in catalog.offered}
         return {row[2:].partition(":")[0]: row in now for row in lines}
-    names = re.split(r", | and \d+ more\.$", lines[-1]) if len(lines) > 1 else []
+    names = _MORE.sub("", lines[-1]).split(", ") if len(lines) > 1 else []
     return dict.fromkeys(filter(None, names), True)
 
 

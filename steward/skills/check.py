@@ -9,13 +9,15 @@ from pathlib import Path
 from steward.skills.contain import Container, Place
 from steward.skills.diagnostic import Diagnostic, note
 from steward.skills.linked import NAMES
-from steward.skills.references import odd_references
+from steward.skills.places import ELSEWHERE, FOLDERS, SHELF
+from steward.skills.references import odd_placeholders, odd_references
 from steward.skills.skill import Broken, Skill, read_skill
+from steward.skills.stray import is_stray
 from steward.visible import line
 
 MAX_FOLDERS = 20_000
 _PASSED = frozenset({"node_modules", "__pycache__"})
-_ENTERED = frozenset({".agents", ".steward", ".claude"})
+_ENTERED = frozenset(folder[0] for folder in (*FOLDERS, *ELSEWHERE))
 """The hidden directories in which skills may lie."""
 
 
@@ -77,9 +79,22 @@ def check(directory: Path) -> Checked:
                 f"{line((below / name).as_posix())} is not read; the file must be called SKILL.md."
                 for name in near
             ]
-            folders[:] = sorted(n for n in folders if n not in _PASSED and (n[0] != "." or n in _ENTERED))
+            notes += [
+                f"{line((below / name).as_posix())} is not read; a skill is a folder with a SKILL.md in it."
+                for name in sorted(files)
+                if Path(current).name == SHELF
+                and is_stray(container, Place(top, (*below.parts, name)), 262_144)
+            ]
+            folders[:] = _entered(folders)
             continue
-        folders.clear()
+        if Path(current).name == SHELF:
+            notes.append(
+                f"{line((below / file).as_posix())} lies beside the folders of other skills; "
+                "give it a folder of its own."
+            )
+            folders[:] = _entered(folders)
+        else:
+            folders.clear()
         shown = line(below.as_posix() if below.parts else top.name)
         skill = read_skill(
             container,
@@ -93,11 +108,16 @@ def check(directory: Path) -> Checked:
     return Checked(tuple(skills), tuple(notes))
 
 
+def _entered(folders: list[str]) -> list[str]:
+    return sorted(name for name in folders if name not in _PASSED and (name[0] != "." or name in _ENTERED))
+
+
 def _with_more(skill: Skill, folder: Path, before: list[Skill | Broken]) -> Skill:
     """The skill, with what only shows beside its files and beside other skills."""
     more: list[Diagnostic] = []
     try:
-        more += odd_references(folder, (folder / skill.file).read_text("utf-8"))
+        text = (folder / skill.file).read_text("utf-8")
+        more += (*odd_references(folder, text), *odd_placeholders(text))
     except (OSError, UnicodeDecodeError):
         more.append(note("unreadable", "The file could not be read again."))
     other = next((s for s in before if not isinstance(s, Broken) and s.name == skill.name), None)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from steward.skills.catalog import Catalog, Shadow
 from steward.skills.contain import Leaves, NotRegular, Place
 from steward.skills.linked import NAMES
-from steward.skills.places import Places, Root
+from steward.skills.places import SHELF, Places, Root
 from steward.skills.skill import Broken, Mark, Skill, mark_at, mark_of, read_skill
+from steward.skills.stray import is_stray
 from steward.visible import line
 
 STOPPED = "Looking for skills was stopped before its end; /skills looks again."
@@ -37,6 +38,8 @@ def discover(
     elif any(root.place.path.is_dir() for root in roots):
         search.notes.append("Skills of this repository are not read, because it is not trusted.")
     search.look(chain(places.personal(), places.own()))
+    if places.trusted:
+        search.notice(places.elsewhere())
     return search.catalog()
 
 
@@ -57,6 +60,25 @@ class _Search:
         self._marks: dict[Path, Mark | None] = {}
         self._bytes = 0
         self._full = ""
+
+    def notice(self, folders: Iterable[Place]) -> None:
+        """Name folders of skills that other programs look in and the steward does not, where a skill is missed."""
+        for place in folders:
+            if self._misses(place.path):
+                self.notes.append(
+                    f"{self._places.shown(place)} is not looked in; skills.directories in your settings can name it."
+                )
+
+    def _misses(self, folder: Path) -> bool:
+        try:
+            status = os.stat(folder)
+            if (status.st_dev, status.st_ino) in self._seen:
+                return False
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in islice(entries, self._places.limits.skills)]
+            return any(name not in self._found and (folder / name / NAMES[0]).is_file() for name in names)
+        except (OSError, ValueError):
+            return False
 
     def catalog(self) -> Catalog:
         skills = list(self._found.values())
@@ -88,6 +110,8 @@ class _Search:
                 names = os.listdir(descriptor)
         except (FileNotFoundError, NotADirectoryError, NotRegular):
             self._marks[place.path] = mark_at(place.path)
+            if root.named and not depth:
+                self.notes.append(f"{shown}, which skills.directories names, is no folder.")
             return
         except Leaves:
             self.notes.append(f"{shown} is a link that leads outside; it was not followed.{_instead(root)}")
@@ -108,10 +132,20 @@ class _Search:
         file = next((name for name in NAMES if name in names), None)
         if file is not None:
             self._skill(root, real, shown, reached_as, file)
-            return
+            if depth or real.path.name != SHELF:
+                return
+            self.notes.append(
+                f"{shown}/{file} lies beside the folders of other skills; give it a folder of its own."
+            )
         for name in sorted(names):
+            if name in NAMES:
+                continue
             if name.lower() in ("skill.md", "skills.md"):
                 self.notes.append(f"{shown}/{_safe(name)} is not read; the file must be called SKILL.md.")
+            elif not depth and is_stray(root.container, real.child(name), self._places.limits.skill_bytes):
+                self.notes.append(
+                    f"{shown}/{_safe(name)} is not read; a skill is a folder with a SKILL.md in it."
+                )
         if depth >= self._places.limits.depth:
             return
         for name in sorted(names):

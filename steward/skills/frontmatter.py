@@ -66,7 +66,7 @@ def _split(text: str, found: list[Diagnostic]) -> tuple[str, str, int]:
         found.append(fault("bom", sentence, 1))
         text = text[1:]
     text = text.replace("\r\n", "\n")
-    begun = text.lstrip()
+    begun = _begun(text)
     start = 2
     if begun != text and begun.startswith("---"):
         start += text[: len(text) - len(begun)].count("\n")
@@ -101,6 +101,17 @@ def _split(text: str, found: list[Diagnostic]) -> tuple[str, str, int]:
     )
 
 
+def _begun(text: str) -> str:
+    """``text`` from its first line that is neither blank nor part of a comment for HTML."""
+    text = text.lstrip()
+    while text.startswith("<!--"):
+        _, closed, text = text.partition("-->")
+        if not closed:
+            return ""
+        text = text.lstrip()
+    return text
+
+
 def _read(block: str, first: int, found: list[Diagnostic]) -> _Reader:
     yaml = _yaml()
     reader = _Reader(found, first)
@@ -124,7 +135,8 @@ def _read(block: str, first: int, found: list[Diagnostic]) -> _Reader:
     mark: Any = getattr(problem, "problem_mark", None)
     at = first + mark.line if mark is not None else 0
     where = f" (line {at})" if at else ""
-    raise _Refused(fatal("bad-yaml", f"The front matter is not YAML{where}.", at))
+    tab = "; a tab stands where YAML wants spaces" if r"'\t'" in str(getattr(problem, "problem", "")) else ""
+    raise _Refused(fatal("bad-yaml", f"The front matter is not YAML{where}{tab}.", at))
 
 
 def _yaml() -> Any:
@@ -142,6 +154,7 @@ class _Reader:
         self.typed: set[str] = set()
         self.lines: dict[str, int] = {}
         self._first = first
+        self._rows: list[str] = []
         self._found = found
         self._pending: list[Diagnostic] = []
         self._values = 0
@@ -150,6 +163,7 @@ class _Reader:
     def read(self, block: str) -> None:
         """Fill ``fields``; raises ``YAMLError`` or ``_Refused``. Findings count only when reading succeeds."""
         yaml = _yaml()
+        self._rows = block.split("\n")
         try:
             events: Iterator[Any] = iter(yaml.parse(block, Loader=yaml.SafeLoader))
             next(events)  # the stream begins
@@ -244,11 +258,24 @@ class _Reader:
             fields[key] = value
             if top:
                 self.lines[key] = at
+            if top and key == "description" and self._cut(event):
+                sentence = (
+                    "YAML takes what follows # in the description for a comment; put the value in quotes."
+                )
+                self._say(note("comment-cut", sentence, at))
             if top and isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _typed(str(value)):
                 self.typed.add(key)
         return fields
 
+    def _cut(self, event: Any) -> bool:
+        """Whether a comment follows an unquoted value."""
+        if not isinstance(event, _yaml().ScalarEvent) or event.style:
+            return False
+        row, column = int(event.end_mark.line), int(event.end_mark.column)
+        return row < len(self._rows) and _COMMENT.match(self._rows[row], column) is not None
 
+
+_COMMENT = re.compile(r"[ \t]+#")
 _TYPED = re.compile(
     r"(?:yes|no|true|false|on|off|~|null|\.inf|\.nan|[-+]?[0-9][0-9_,.:]*(?:e[-+]?[0-9]+)?|0x[0-9a-f_]+|"
     r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2})",

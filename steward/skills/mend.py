@@ -10,6 +10,10 @@ import re
 from dataclasses import dataclass
 
 _LINE = re.compile(r"(?P<indent> *)(?P<key>[A-Za-z_][\w.-]*):[ \t]+(?P<value>\S.*)")
+_ODD_ESCAPE = re.compile(
+    r"(?<!\\)(?:\\\\)*\\(?![\\\"/0abtnvfre N_LP\t]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
+)
+"""A backslash that begins no escape of YAML, as in a path of Windows."""
 _BLOCK = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?")
 
 
@@ -51,6 +55,8 @@ def mend(block: str) -> Mended | None:
         if not _needs_quotes(whole):
             out += [line, *more]
             continue
+        if whole[0] == '"' and len(whole) > 1 and whole[-1] == '"' and _ODD_ESCAPE.search(whole):
+            whole = whole[1:-1].replace('\\"', '"')
         keys.append(match["key"])
         out.append(f"{match['indent']}{match['key']}: '" + whole.replace("'", "''") + "'")
         out += [""] * len(more)  # so that every line keeps its number
@@ -64,6 +70,8 @@ def _indent(line: str) -> int:
 def _needs_quotes(value: str) -> bool:
     first = value[0]
     if first in "\"'":
+        if first == '"' and len(value) > 1 and value[-1] == '"' and _ODD_ESCAPE.search(value):
+            return True
         return (
             len(value) < 2
             or value[-1] != first

@@ -12,8 +12,17 @@ from steward.skills.linked import linked
 from steward.skills.skill import Source
 from steward.visible import line
 
-FOLDERS = ((".agents", "skills"), (".steward", "skills"), (".claude", "skills"))
+SHELF = "skills"
+"""What a folder of skills is called."""
+
+FOLDERS = ((".agents", SHELF), (".steward", SHELF), (".claude", SHELF))
 """Below a directory of the repository, in the order in which they win."""
+
+ELSEWHERE = (
+    (".codex", SHELF), (".cursor", SHELF), (".gemini", SHELF), (".github", SHELF), (".opencode", SHELF),
+    (".opencode", "skill"), (".vibe", SHELF),
+)  # fmt: skip
+"""Where other programs keep skills that the specification gives no place for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,8 @@ class Root:
     shown: str
     """The folder as people see it."""
     source: Source
+    named: bool = False
+    """Whether somebody has named it, so that it is missed where it is not there."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,17 @@ class Places:
             named = tuple(part for part in folder.split("/") if part not in ("", "."))
             if named and ".." not in named:
                 place = Place(self.top, (*base, *named))
-                yield Root(container, place, self.shown(place), "project")
+                yield Root(container, place, self.shown(place), "project", named=True)
+
+    def elsewhere(self) -> Iterator[Place]:
+        """Folders of the workspace that other programs look for skills in, and that nobody has named here."""
+        base = self.root.relative_to(self.top).parts
+        named = {
+            tuple(part for part in folder.split("/") if part not in ("", ".")) for folder in self.folders
+        }
+        for folder in ELSEWHERE:
+            if folder not in named and self.root.joinpath(*folder).is_dir():
+                yield Place(self.top, (*base, *folder))
 
     def personal(self) -> Iterator[Root]:
         """The folders of the person's own, in which links lead to single skills anywhere but in the repository."""
@@ -122,8 +143,8 @@ class Places:
             if not target.is_relative_to(self.top)
         }
         container = Container((*(path for path, _ in real), *links.values()), links)
-        for path, shown in real:
-            yield Root(container, Place(path), shown, "user")
+        for number, (path, shown) in enumerate(real):
+            yield Root(container, Place(path), shown, "user", named=number < len(self.extra))
 
     def own(self) -> Iterator[Root]:
         """The folder that ships with the package."""

@@ -39,7 +39,7 @@ class Reach:
         self._places = places
         self._path = "."
         self._folders: tuple[Path, ...] | None = None
-        self._told = {skill.name: _which(skill) for skill in catalog.skills}
+        self._told = {skill.name: _which(skill) for skill in catalog.offered}
         if listing:
             same = listed(listing, catalog)
             self._told = {name: self._told.get(name, _NOWHERE) if same[name] else _NOWHERE for name in same}
@@ -77,12 +77,13 @@ class Reach:
 
     def news(self, loaded: tuple[str, ...]) -> str:
         """Lines for the model about skills that are new, changed or gone since it was told; empty for none."""
-        here = {skill.name: _which(skill) for skill in self.catalog.skills}
+        skills = self.catalog.offered
+        here = {skill.name: _which(skill) for skill in skills}
         if here == self._told:
             return ""
         told, self._told = self._told, here
-        fresh = [skill for skill in self.catalog.skills if skill.name not in told]
-        changed = [s for s in self.catalog.skills if s.name in told and told[s.name] != here[s.name]]
+        fresh = [skill for skill in skills if skill.name not in told]
+        changed = [s for s in skills if s.name in told and told[s.name] != here[s.name]]
         return _words(fresh, changed, [name for name in told if name not in here], loaded)
 
     def _joined(self, found: Catalog, before: Catalog) -> Catalog:

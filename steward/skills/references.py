@@ -1,4 +1,4 @@
-"""Files that the instructions of a skill name: those that are not there, or that nobody will be given."""
+"""What the instructions of a skill hold that leads nowhere: files nobody will be given, words nobody will replace."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from urllib.parse import unquote
 from steward.skills.diagnostic import Diagnostic, note
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_LINK = re.compile(r"\]\(\s*<?([^()\s<>]+)>?[^()]*\)")
+_LINK = re.compile(r"\]\(\s*(?:<([^<>]+)>|([^()\s<>]+))[^()]*\)")
 _SPAN = re.compile(r"(?<!`)`((?:references|scripts|assets)/[\w./-]*[\w-])`(?!`)")
+_PLACEHOLDER = re.compile(
+    r"\$ARGUMENTS\b|\$\{(?:CLAUDE|CODEX|SKILL)_[A-Z0-9_]+\}|\{baseDir\}|(?<!\S)!`[^`]+`"
+)
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|#|/", re.IGNORECASE)
 
 
@@ -22,6 +25,19 @@ def odd_references(folder: Path, text: str) -> tuple[Diagnostic, ...]:
         if path not in found and (wrong := _wrong(folder, path)):
             code, sentence = wrong
             found[path] = note(code, f"{path} {sentence}.", number)
+    return tuple(found.values())
+
+
+def odd_placeholders(text: str) -> tuple[Diagnostic, ...]:
+    """A note for each thing in the SKILL.md ``text`` that other programs replace and that stays here as it stands."""
+    found: dict[str, Diagnostic] = {}
+    for number, row in _outside_fences(text):
+        for match in _PLACEHOLDER.finditer(row):
+            name = match[0] if match[0][0] != "!" else "!`…`"
+            sentence = (
+                f"Other programs put something in the place of {name}; the steward leaves it as it stands."
+            )
+            found.setdefault(name, note("placeholder", sentence, number))
     return tuple(found.values())
 
 
@@ -43,16 +59,22 @@ def _wrong(folder: Path, path: str) -> tuple[str, str] | None:
 
 
 def _named(text: str) -> Iterator[tuple[int, str]]:
-    """Line and path of every file that a link or a word in backticks names; examples in fences name none."""
+    """Line and path of every file that a link or a word in backticks names."""
+    for number, row in _outside_fences(text):
+        for match in (*_LINK.finditer(row), *_SPAN.finditer(row)):
+            target = next(filter(None, match.groups()), "")
+            path = unquote(target).partition("#")[0]
+            if path and "\0" not in path and not _ELSEWHERE.match(target):
+                yield number, path
+
+
+def _outside_fences(text: str) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers, without the examples in fences."""
     fence = ""
     for number, row in enumerate(text.split("\n"), 1):
         mark = _FENCE.match(row)
         if mark is not None and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
             continue
-        if fence:
-            continue
-        for match in (*_LINK.finditer(row), *_SPAN.finditer(row)):
-            path = unquote(match[1]).partition("#")[0]
-            if path and "\0" not in path and not _ELSEWHERE.match(match[1]):
-                yield number, path
+        if not fence:
+            yield number, row

@@ -21,6 +21,7 @@ def shape(skill: Skill | Broken, loaded: Collection[str] = (), shadows: Collecti
         "source": skill.source,
         "allowed_tools": None if usable is None or usable.rules is None else list(usable.allowed_tools),
         "unavailable_tools": list(usable.unavailable) if usable else [],
+        "by_hand": usable is not None and usable.by_hand,
         "loadable": usable is not None,
         "valid": skill.valid,
         "loaded": usable is not None and skill.name in loaded,
@@ -60,6 +61,8 @@ def catalog_lines(catalog: Catalog, loaded: Collection[str] = ()) -> list[str]:
         state = ", loaded" if skill.name in loaded else ""
         lines.append(f"{skill.name}  ({skill.source}, {skill.location}{state})")
         lines.append(f"    {skill.description or '(no description)'}")
+        if skill.by_hand:
+            lines.append(f"    only loaded by hand: /skill {skill.name}")
         if skill.rules is not None:
             lines.append(f"    locks the turn to: {' '.join(skill.allowed_tools) or 'no tool'}")
         lines += [f"    shadows {path}" for path in _hidden(catalog, skill)]

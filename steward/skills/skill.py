@@ -26,6 +26,7 @@ LONG_BODY = 500
 """Lines of instructions beyond which the specification advises to move parts into files of their own."""
 FIELDS = frozenset({"name", "description", "license", "allowed-tools", "metadata", "compatibility"})
 _UNUSABLE = frozenset("/\\")
+_TRUE = frozenset({"true", "yes", "on"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class Skill:
     diagnostics: tuple[Diagnostic, ...] = ()
     digest: str = ""
     body_characters: int = 0
+    by_hand: bool = False
+    """Whether its author keeps it from the model (``disable-model-invocation``), so that only a person loads it."""
     readable: str | None = None
     """The folder as ``readFile`` takes it, when it lies inside the workspace."""
     place: Place | None = field(default=None, repr=False)
@@ -167,6 +170,7 @@ def read_skill(
         diagnostics=(*found, *more),
         digest=hashlib.sha256(data).hexdigest(),
         body_characters=len(front.body),
+        by_hand=_text(front.fields.get("disable-model-invocation")).lower() in _TRUE,
         readable=readable,
         place=place,
         container=container,
@@ -214,7 +218,9 @@ def _strict(front: FrontMatter, folder: str) -> list[Diagnostic]:
     fields, lines = front.fields, front.lines
     extra = sorted(set(fields) - FIELDS)
     if extra:
-        sentence = f"The specification has no field {', '.join(extra)[:200]}."
+        meant = sorted({key for key in map(_meant, extra) if key})
+        instead = f"; write {', '.join(meant)}" if meant else ""
+        sentence = f"The specification has no field {', '.join(extra)[:200]}{instead}."
         found.append(fault("unknown-field", sentence, lines.get(extra[0], 0)))
     given = fields.get("name")
     if "name" not in fields:
@@ -242,6 +248,13 @@ def _strict(front: FrontMatter, folder: str) -> list[Diagnostic]:
         sentence = f"The field compatibility is longer than {MAX_COMPATIBILITY}."
         found.append(fault("long-compatibility", sentence, at))
     return found
+
+
+def _meant(key: str) -> str:
+    """The field of the specification that an unknown one was meant to be, "" when it is like none."""
+    folded = key.strip().lower().replace("_", "-").replace(" ", "-")
+    folded = "allowed-tools" if folded in ("tools", "allowedtools") else folded
+    return folded if folded in FIELDS else ""
 
 
 def _name(name: str, folder: str) -> list[Diagnostic]:

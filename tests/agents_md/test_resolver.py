@@ -326,6 +326,16 @@ def test_a_device_is_never_opened(tmp_path: Path) -> None:
     assert [(item.path, item.cause) for item in resolution.skipped] == [("mine.md", "special")]
 
 
+def test_an_entry_that_names_no_file_says_what_would(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("a\n")
+    resolution = Resolver(tmp_path, Settings(files=("docs/", "docs/{a,b}.md"))).resolve()
+    assert [(item.path, item.reason) for item in resolution.skipped] == [
+        ("docs/", "it is a directory; docs/* names the files in it, docs/** all beneath it"),
+        ("docs/{a,b}.md", "it does not exist; braces mean themselves, so write an entry for each file"),
+    ]
+
+
 def test_an_absolute_glob_is_not_expanded_outside_the_workspace(tmp_path: Path) -> None:
     resolution = Resolver(tmp_path, Settings(files=("/etc/*.conf",))).resolve("a.py")
     (skipped,) = resolution.skipped

@@ -50,6 +50,17 @@ def test_names_alone_count_the_ones_that_do_not_fit() -> None:
     assert '"?words"' in listing
 
 
+def test_a_list_without_room_for_descriptions_is_told_to_the_person() -> None:
+    assert Catalog().squeezed() == catalog_of(3).squeezed() == ""
+    assert catalog_of(100).squeezed() == (
+        "The model is told of 100 skills by name alone: with descriptions the list would pass 8,000 characters."
+    )
+    assert catalog_of(1_000).squeezed(2_000) == (
+        "The model is told of 1,000 skills by name alone, and of 843 of them not at all: with descriptions the list "
+        "would pass 2,000 characters."
+    )
+
+
 def test_near_names_come_in_order_of_likeness() -> None:
     catalog = Catalog(
         tuple(Skill(name, "", "d", "user") for name in ("review-change", "write-skill", "deploy"))
@@ -130,7 +141,7 @@ def test_a_check_names_the_files_that_instructions_name_and_nobody_would_be_give
         "---\nname: one\ndescription: A\n---\n"
         "[a](references/a.md#part) `references/b.md` `scripts/`\n[web](https://example.org/x.md) [top](#one)\n"
         "```\n[example](references/in-a-fence.md)\n```\n"
-        "[out](../two/x.md) [spaces](my%20file.md) [gone](gone.md)\n"
+        "[out](../two/x.md) [spaces](my%20file.md) [more](<my file.md>) [gone](gone.md)\n"
         f"[dot](.env) [link](l/x.md) [long](references/{'x' * 5000}.md) [nul](a%00b)\n"
     )
     tree = {"one/SKILL.md": body, "one/references/a.md": "a\n", "one/my file.md": "b\n", "one/.env": "K\n"}
@@ -145,6 +156,79 @@ def test_a_check_names_the_files_that_instructions_name_and_nobody_would_be_give
         ("missing-file", 11, f"references/{'x' * 5000}.md"),
     ]
     assert skill.valid
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("allowed_tools: Read", "no field allowed_tools; write allowed-tools."),
+        ("tools: Read", "no field tools; write allowed-tools."),
+        ("License: MIT", "no field License; write license."),
+        ("version: 1", "no field version."),
+    ],
+)
+def test_a_field_that_is_nearly_right_is_told_what_it_should_be(
+    field: str, said: str, tmp_path: Path
+) -> None:
+    build(tmp_path, {"one/SKILL.md": f"---\nname: one\ndescription: A\n{field}\n---\nBody\n"})
+    (skill,) = check(tmp_path).skills
+    assert [d.sentence.partition("has ")[2] for d in skill.diagnostics] == [said]
+
+
+def test_a_check_names_what_only_other_programs_would_replace(tmp_path: Path) -> None:
+    body = (
+        "---\nname: one\ndescription: A\n---\nDeploy $ARGUMENTS with ${CLAUDE_SKILL_DIR}/go.sh.\n"
+        "State: !`git status`, again $ARGUMENTS; costs $5, ${PATH}, hurrah!`x`\n"
+        "```sh\necho ${HOME}\n```\n"
+    )
+    build(tmp_path, {"one/SKILL.md": body})
+    (skill,) = check(tmp_path).skills
+    assert [(d.code, d.line, d.sentence.split()[8]) for d in skill.diagnostics] == [
+        ("placeholder", 5, "$ARGUMENTS;"),
+        ("placeholder", 5, "${CLAUDE_SKILL_DIR};"),
+        ("placeholder", 6, "!`…`;"),
+    ]
+    assert skill.valid
+
+
+def test_a_check_finds_what_other_programs_keep_and_what_lies_where_only_folders_are_looked_for(
+    tmp_path: Path,
+) -> None:
+    skill = "---\nname: {}\ndescription: A\n---\nBody\n"
+    build(
+        tmp_path,
+        {
+            ".github/skills/far/SKILL.md": skill.format("far"),
+            ".agents/skills/SKILL.md": skill.format("skills"),
+            ".agents/skills/near/SKILL.md": skill.format("near"),
+            ".claude/skills/flat.md": skill.format("flat"),
+            ".claude/skills/README.md": "# About these\n",
+            "docs/review.md": skill.format("no-skill"),
+        },
+    )
+    checked = check(tmp_path)
+    assert [found.name for found in checked.skills] == ["skills", "near", "far"]
+    assert checked.notes == (
+        ".agents/skills/SKILL.md lies beside the folders of other skills; give it a folder of its own.",
+        ".claude/skills/flat.md is not read; a skill is a folder with a SKILL.md in it.",
+    )
+
+
+def test_the_model_is_told_nothing_of_a_skill_that_its_author_keeps_from_it(tmp_path: Path) -> None:
+    held = "---\nname: deploy\ndescription: Deploy it.\ndisable-model-invocation: true\n---\nBody\n"
+    free = "---\nname: deploys\ndescription: Explain deploys.\ndisable-model-invocation: false\n---\nBody\n"
+    build(
+        tmp_path, {"repo/.agents/skills/deploy/SKILL.md": held, "repo/.agents/skills/deploys/SKILL.md": free}
+    )
+    catalog = discover(Places(tmp_path / "repo", shipped=False))
+    assert [skill.name for skill in catalog.skills] == ["deploy", "deploys"]
+    assert catalog.listing() == "- deploys: Explain deploys."
+    for words in ("deploy", ""):
+        assert [skill.name for skill in catalog.search(words)] == ["deploys"]
+    assert catalog.near("deplo") == ("deploys",)
+    assert set(catalog.near("deplo", by_hand=True)) == {"deploy", "deploys"}
+    assert "    only loaded by hand: /skill deploy" in catalog_lines(catalog)
+    assert [shape["by_hand"] for shape in catalog_shape(catalog)] == [True, False]
 
 
 def test_checking_takes_one_folder_or_one_file_too(tmp_path: Path) -> None:

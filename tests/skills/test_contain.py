@@ -249,10 +249,12 @@ def test_the_walk_is_bounded_in_depth_whatever_the_limits(tmp_path: Path) -> Non
     ] == ["one"]
 
 
-def test_a_root_that_is_a_file_or_missing_is_nothing(tmp_path: Path) -> None:
+def test_a_root_that_is_a_file_or_missing_is_nothing_unless_somebody_named_it(tmp_path: Path) -> None:
     build(tmp_path, {"repo/.agents/skills": "a file", "repo/.claude": "a file"})
-    catalog = discover(Places(tmp_path / "repo", extra=(tmp_path / "missing",), shipped=False))
-    assert catalog.skills == () and catalog.notes == ()
+    places = Places(tmp_path / "repo", home=tmp_path / "home", extra=(tmp_path / "missing",), shipped=False)
+    catalog = discover(places)
+    assert catalog.skills == ()
+    assert catalog.notes == ("missing, which skills.directories names, is no folder.",)
 
 
 def test_errors_of_the_container_are_os_errors_with_numbers(tmp_path: Path) -> None:
