@@ -57,6 +57,11 @@ FEWEST_ROUNDS = 5
 
 INTERRUPTED = "[Interrupted by the person.]"
 FAILED = "[The model could not answer.]"
+BROKEN_OFF = {
+    "length": "The answer breaks off: the model reached the most it may write at once.",
+    "content_filter": "The answer breaks off: the provider's content filter stopped it.",
+}
+"""What the person is told of an answer with such a finish reason."""
 EMPTY = "[Empty reply.]"
 """Stands for a reply that held nothing, since servers refuse an empty message."""
 
@@ -290,6 +295,8 @@ class _Turn:
             return
         self.nudges = 0
         if not calls:
+            if (reason := reply.finish) in BROKEN_OFF:
+                yield Notice(BROKEN_OFF[reason], "warning")
             self.stop = ("answered", "")
         elif self.left() <= 0:
             self.stop = self.out_of_time()

@@ -24,9 +24,13 @@ from steward.model.mend import (
 )
 from steward.model.recover_calls import printed_reply
 from steward.model.request import CallPart, Part, ReasoningPart, Reply, TextPart
+from steward.model.tagged import Tagged
 
 MOST_CHARACTERS = 16 * 1024 * 1024
 MOST_CALLS = 128
+
+MALFORMED = "malformed"
+"""The finish reason of a reply whose call the server could not read."""
 
 CUT = (
     "Your call of {name} was cut off before its arguments were complete, so it was not run. "
@@ -54,9 +58,20 @@ class _Forming:
 
     def add(self, piece: str) -> None:
         if piece:
+            if piece.startswith("{") and self._begun_anew(piece):
+                self.pieces, self.characters = [], 0
             self.pieces.append(piece)
             self.characters += len(piece)
             self.whole = None
+
+    def _begun_anew(self, piece: str) -> bool:
+        """Whether the piece takes the place of those before it; behind them it could never be one object.
+
+        Some relays send an empty object before the real one, some all that they have each time.
+        """
+        if self.characters > len(piece) and self.characters > len("{}"):
+            return False
+        return self.text == "{}" or (self.text.startswith("{") and piece.startswith(self.text))
 
     @property
     def text(self) -> str:
@@ -91,19 +106,15 @@ class Accumulator:
         self._calls: list[_Forming] = []
         self._at_index: dict[int, _Forming] = {}
         self._characters = 0
+        self._tagged = Tagged()
 
     def feed(self, delta: JsonObject) -> list[Part]:
         """Take one delta of choice 0. ``ModelError`` of kind ``protocol`` when the reply grows beyond all reason."""
-        parts: list[Part] = []
         reasoning = text_of(delta.get("reasoning_content")) or text_of(delta.get("reasoning"))
-        if reasoning:
-            self._reasoning.append(reasoning)
-            parts.append(ReasoningPart(reasoning))
-        text = text_of(delta.get("content")) + text_of(delta.get("refusal"))
-        if text:
-            self._text.append(text)
-            parts.append(TextPart(text))
-        self._characters += len(text) + len(reasoning)
+        content = text_of(delta.get("content")) + text_of(delta.get("refusal"))
+        self._characters += len(content) + len(reasoning)
+        thought, text = self._tagged.feed(content) if content else ("", "")
+        parts = self._said(reasoning + thought, text)
         fragments: object = delta.get("tool_calls")
         legacy: object = delta.get("function_call")
         if isinstance(legacy, dict):
@@ -116,6 +127,20 @@ class Accumulator:
             raise ModelError("protocol", "The model's reply grew beyond all reason and was stopped.")
         return parts
 
+    def rest(self) -> list[Part]:
+        """What still waited, when the stream has ended: text that could have become a tag."""
+        return self._said(*self._tagged.rest())
+
+    def _said(self, reasoning: str, text: str) -> list[Part]:
+        parts: list[Part] = []
+        if reasoning:
+            self._reasoning.append(reasoning)
+            parts.append(ReasoningPart(reasoning))
+        if text:
+            self._text.append(text)
+            parts.append(TextPart(text))
+        return parts
+
     def finish(self, reason: str | None, usage: Usage | None = None) -> Reply:
         """The whole reply. ``ModelError`` of kind ``interrupted-stream`` without a finish reason."""
         if not reason:
@@ -123,6 +148,7 @@ class Accumulator:
                 "interrupted-stream",
                 "The model's reply broke off before its end; nothing of it was run. Ask again.",
             )
+        self.rest()
         text = "".join(self._text)
         calls: list[ToolCall] = []
         rejected: list[tuple[ToolCall, str]] = []
@@ -231,9 +257,11 @@ class Accumulator:
         """What to say to the model about a reply without calls; empty when it is an answer."""
         if text.strip():
             printed = printed_reply(text, self._names)
-            return _PRINTED.format(name=printed.calls[0].name) if printed is not None else ""
+            if printed is not None:
+                return _PRINTED.format(name=printed.calls[0].name)
+            return NO_CALL if reason == MALFORMED else ""
         match reason:
-            case "tool_calls" | "function_call":
+            case "tool_calls" | "function_call" | "malformed":
                 return NO_CALL
             case "length":
                 return NO_ROOM

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from steward.model.accumulate import CUT, FILTERED, NO_CALL, NO_ROOM
+from steward.model.accumulate import CUT, FILTERED, MALFORMED, NO_CALL, NO_ROOM
 
 _NOT_RUN = re.compile(r"Your call of \S+ was not run: (.*)\.$", re.DOTALL)
 _AT = re.compile(r"its arguments are not valid JSON \(at character (\d+)\)")
@@ -12,7 +12,7 @@ _AT = re.compile(r"its arguments are not valid JSON \(at character (\d+)\)")
 
 def finish_for(told: str) -> str | None:
     """The finish reason of a reply without calls of which this was said; ``None`` when any will do."""
-    for sentence, reason in ((NO_CALL, "tool_calls"), (NO_ROOM, "length"), (FILTERED, "content_filter")):
+    for sentence, reason in ((NO_CALL, MALFORMED), (NO_ROOM, "length"), (FILTERED, "content_filter")):
         if sentence in told:
             return reason
     return None

@@ -361,7 +361,8 @@ class _Call:
                 return [WorkerNotice(str(event["sentence"]))]
             case "finish":
                 self._over = True
-                return [self._accumulator.finish(event.get("reason"), _usage(event.get("usage")))]
+                rest = self._accumulator.rest()
+                return [*rest, self._accumulator.finish(event.get("reason"), _usage(event.get("usage")))]
             case "error":
                 self._over = True
                 raise _error(event)

@@ -51,11 +51,11 @@ def whole_object(text: str) -> JsonObject | None:
 
 
 def parse_arguments(text: str) -> str:
-    """Strict JSON text of the object that ``text`` is; blank text means no arguments.
+    """Strict JSON text of the object that ``text`` is; blank text and ``null`` mean no arguments.
 
     Text that is strict JSON already is returned as it came.
     """
-    if not text.strip():
+    if text.strip() in ("", "null"):
         return "{}"
     value = parse_object(text)
     try:
@@ -73,7 +73,8 @@ def safe_name(name: str) -> str:
 def unknown_tool(name: str, names: Sequence[str]) -> str:
     """One sentence that names the right ones."""
     folded = {n.lower(): n for n in names}
-    plain = re.sub(r"[^a-z0-9]", "", name.rpartition(".")[2].lower())
+    # What follows ``<|`` is a mark of the model's template, which a server has left in the name.
+    plain = re.sub(r"[^a-z0-9]", "", name.partition("<|")[0].rpartition(".")[2].lower())
     near = difflib.get_close_matches(plain, folded, 1, 0.6)
     begins = [folded[n] for n in folded if plain and n.startswith(plain)]
     guess = folded[near[0]] if near else begins[0] if begins else ""

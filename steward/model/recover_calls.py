@@ -22,13 +22,15 @@ _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input", "t
 _LIST_KEYS = ("tool_calls", "calls", "tool_uses")
 # What may open, part or close calls, and is no part of them.
 _BETWEEN = re.compile(
-    r"(?:[\s;,]|```\w*|</?(?:tool_calls?|function_calls?|tools?|function|functions)>|\[/?TOOL_CALLS\]|functools(?=\[)"
+    r"(?:[\s;,]|```\w*|</?(?:｜DSML｜|\w{1,20}:)?(?:tool_calls?|tool_use|function_calls?|tools?|functions?|TOOLCALL)>"
+    r"|\[/?TOOL_CALLS\]|functools(?=\[)"
     r"|<\|[\w/]{1,40}\|>|<\|tool_call>|<｜[^｜>\n]{1,40}｜>"
     r"|function(?=<｜)|(?<=<\|channel\|>)(?:commentary|analysis)|(?<=<\|start\|>)assistant)+"
 )
 # Where calls may begin in a reply that has said something before.
 _OPENERS = re.compile(
-    r"<(?:tool_call|function_call|tool|function)s?>|<function=|<invoke\s|<\|(?:tool|python_tag|channel|start|action)"
+    r"<(?:｜DSML｜|\w{1,20}:)?(?:tool_call|function_call|tool|function|tool_use|TOOLCALL)s?>|<function[=/]"
+    r"|<(?:｜DSML｜)?invoke\s|^<[a-z]+[A-Z]\w*>[ \t]*$|<\|(?:tool|python_tag|channel|start|action)"
     r"|<｜tool|\[TOOL_CALLS\]|^functools\[|^Action:|^```(?:json|tool\w*|function\w*|python|xml)?[ \t]*$",
     re.MULTILINE,
 )
@@ -41,13 +43,21 @@ _NAMED = re.compile(
     r"(?:\[CALL_ID\]\w+)?(?:\[ARGS\]|<\|message\|>|<\|tool_call_argument_begin\|>|<｜tool▁sep｜>|\s*```json)?\s*(?=\{)"
 )
 _ACTION = re.compile(r"Action:[ \t]*(\w+)[ \t]*\n+[ \t]*Action Input:\s*(?=\{)")
-_ELEMENT = re.compile(r"<function=([\w.-]+)>\s*|<invoke\s+name=[\"']([\w.-]+)[\"']\s*>\s*")
-_ELEMENT_END = re.compile(r"\s*</(?:function|invoke)>")
+_ELEMENT = re.compile(r"<function=([\w.-]+)>\s*|<(?:｜DSML｜)?invoke\s+name=[\"']([\w.-]+)[\"']\s*>\s*")
+_ELEMENT_END = re.compile(r"\s*</(?:｜DSML｜)?(?:function|invoke)>")
 _PARAMETER = re.compile(
-    r"\s*<parameter(?:=([\w.-]+)|\s+name=[\"']([\w.-]+)[\"'][^>]*)>(.*?)</parameter>", re.DOTALL
+    r"\s*<(?:｜DSML｜)?parameter(?:=([\w.-]+)|\s+name=[\"']([\w.-]+)[\"'][^>]*)>(.*?)</(?:｜DSML｜)?parameter>",
+    re.DOTALL,
 )
+# What Llama makes of its own form: a sign too many between the name and the object, or one too few.
+_LOOSE = re.compile(r"<function[=/]?([\w.-]+)[>=(\s]*(?=\{)")
+_LOOSE_END = re.compile(r"[)>\s]*</function>")
+_KEYED = re.compile(r"(\w+)(?=\s*(?:<arg_key>|</tool_call>))")
+_PAIR = re.compile(r"\s*<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_OWN = re.compile(r"<(\w+)>(?=\s*<)")
+_CHILD = re.compile(r"\s*<(\w+)>(.*?)</\1>", re.DOTALL)
 _PYTHONIC = re.compile(r"[\[\s]*(?:print\(\s*)?(?:functions?\.|default_api\.)?(\w+)\(")
-_MENTION = r"[\"'=.]{0}[\"'>]|\b{0}\s*(?:\(|\{{|\[ARGS\])|Action:\s*{0}\b"
+_MENTION = r"[\"'=.</]{0}[\"'>]|\b{0}\s*(?:\(|\{{|\[ARGS\]|<arg_key>)|Action:\s*{0}\b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +163,7 @@ def _one(text: str, position: int, names: frozenset[str]) -> Found | None:
         found = _json(text, position, names)
         if found is not None:
             return found
-    for form in (_element, _named, _pythonic):
+    for form in (_element, _loose, _keyed, _own, _named, _pythonic):
         found = form(text, position, names)
         if found is not None:
             return found
@@ -232,6 +242,48 @@ def _element(text: str, position: int, names: frozenset[str]) -> Found | None:
     if end is None:
         return [(name, None)], len(text)
     return [(name, json.dumps(shape, ensure_ascii=False))], end.end()
+
+
+def _loose(text: str, position: int, names: frozenset[str]) -> Found | None:
+    """``<function=NAME{…}</function>`` and its like."""
+    match = _LOOSE.match(text, position)
+    if match is None or match[1] not in names:
+        return None
+    found = _object(text, match.end())
+    end = _LOOSE_END.match(text, found[1]) if found is not None else None
+    if found is None or end is None:
+        return [(match[1], None)], len(text)
+    return [(match[1], json.dumps(found[0], ensure_ascii=False))], end.end()
+
+
+def _keyed(text: str, position: int, names: frozenset[str]) -> Found | None:
+    """GLM's form: a name, then keys and values in turn as elements."""
+    match = _KEYED.match(text, position)
+    if match is None or match[1] not in names or not text[:position].rstrip().endswith("<tool_call>"):
+        return None
+    shape, end = _fields(_PAIR, text, match.end())
+    return [(match[1], json.dumps(shape, ensure_ascii=False))], end
+
+
+def _own(text: str, position: int, names: frozenset[str]) -> Found | None:
+    """``<NAME>`` with an element for each argument."""
+    match = _OWN.match(text, position)
+    if match is None or match[1] not in names:
+        return None
+    shape, position = _fields(_CHILD, text, match.end())
+    end = re.compile(rf"\s*</{match[1]}>").match(text, position)
+    if end is None:
+        return [(match[1], None)], len(text)
+    return [(match[1], json.dumps(shape, ensure_ascii=False))], end.end()
+
+
+def _fields(form: re.Pattern[str], text: str, position: int) -> tuple[JsonObject, int]:
+    """Arguments of which each is a name and a text, and where they end."""
+    shape: JsonObject = {}
+    while (field := form.match(text, position)) is not None:
+        shape[field[1]] = field[2].strip("\n")
+        position = field.end()
+    return shape, position
 
 
 def _named(text: str, position: int, names: frozenset[str]) -> Found | None:

@@ -412,3 +412,25 @@ async def test_wherever_a_turn_is_left_documents_are_neither_lost_nor_taken_for_
         ]
         valid(gateway.sent())
     assert left > 10
+
+
+@pytest.mark.parametrize(
+    ("finish", "says"), [("length", "the most it may write"), ("content_filter", "filter")]
+)
+async def test_an_answer_that_breaks_off_is_an_answer_and_said_to_break_off(
+    opened: Opener, finish: str, says: str
+) -> None:
+    steward, gateway = await opened([{"text": "The first half", "finish": finish}, {"text": "All."}])
+    events = await asked(steward, "What is this?")
+    assert [says in notice.text for notice in only(events, Notice)] == [True]
+    assert only(events, TurnEnded)[0].reason == "answered"
+    assert not only(await asked(steward, "And?"), Notice)
+    assert len(gateway.requests) == 2
+
+
+async def test_thoughts_between_tags_are_no_answer(opened: Opener) -> None:
+    steward, gateway = await opened([{"text": "<think>hm</think>"}, {"text": "<think>hm</think>\n\nAll."}])
+    events = await asked(steward, "What is this?")
+    assert "".join(event.text for event in only(events, AnswerText)) == "All."
+    assert only(events, TurnEnded)[0].reason == "answered"
+    valid(json.loads(gateway.requests[-1].messages))

@@ -46,10 +46,28 @@ FORMS = {
     '{"path": "src/a.py"}<|call|>',
     "invoke": '<function_calls>\n<invoke name="readFile">\n<parameter name="path">src/a.py</parameter>\n'
     "</invoke>\n</function_calls>",
+    "minimax": '<minimax:tool_call>\n<invoke name="readFile">\n<parameter name="path">src/a.py</parameter>\n'
+    "</invoke>\n</minimax:tool_call>",
+    "seed": "<seed:tool_call>\n<function=readFile>\n<parameter=path>src/a.py</parameter>\n</function>\n"
+    "</seed:tool_call>",
+    "deepseek-dsml": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="readFile">\n'
+    '<｜DSML｜parameter name="path" string="true">src/a.py</｜DSML｜parameter>\n</｜DSML｜invoke>\n'
+    "</｜DSML｜function_calls>",
+    "glm": "I look.\n<tool_call>readFile\n<arg_key>path</arg_key>\n<arg_value>src/a.py</arg_value>\n</tool_call>",
+    "nemotron": f"<TOOLCALL>[{CALL}]</TOOLCALL>",
+    "tool-use": f"<tool_use>\n{CALL}\n</tool_use>",
+    "llama-equals": '<function=readFile={"path": "src/a.py"}</function>',
+    "llama-parentheses": '<function=readFile({"path": "src/a.py"})</function>',
+    "llama-nothing-between": '<function=readFile{"path": "src/a.py"}</function>',
+    "llama-slash": '<function/readFile>{"path": "src/a.py"}</function>',
+    "cline": "I look.\n\n<readFile>\n<path>src/a.py</path>\n</readFile>",
     "react": 'Thought: I must look.\nAction: readFile\nAction Input: {"path": "src/a.py"}',
 }
 
 ANSWERS = {
+    "an-element-that-is-explained": "Write it so:\n\n<readFile>\n<path>x</path>\n</readFile>\n\nThat reads x.",
+    "an-element-of-another-name": "<copyFile>\n<path>x</path>\n</copyFile>",
+    "a-name-and-keys-outside-a-call": "readFile\n<arg_key>path</arg_key>\n<arg_value>x</arg_value>",
     "prose": "The file src/a.py holds one function.",
     "json-of-another-kind": '{"name": "Ada", "arguments": []}',
     "json-of-an-unregistered-name": '{"name": "deleteFile", "arguments": {"path": "x"}}',

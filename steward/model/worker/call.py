@@ -14,12 +14,16 @@ import httpx
 import litellm
 
 from steward.conversation import JsonObject
+from steward.model.accumulate import MALFORMED
 from steward.model.clocks import Clocks
+from steward.model.worker.demands import learned, met
 from steward.model.worker.faults import Fault, describe
 from steward.model.worker.hosts import LOCAL, Target, ignored, target
+from steward.model.worker.ollama import cut
 from steward.model.worker.plain import make_plain
 from steward.model.worker.providers import ENTRY, RAW
-from steward.model.worker.systemless import merged, refuses_system, without_system
+from steward.model.worker.thoughts import Arriving, Thoughts
+from steward.model.worker.words import unread_call
 
 Say = Callable[[JsonObject], None]
 # What a request may not be told by options: these belong to the steward.
@@ -34,6 +38,8 @@ _OURS = {
     "max_retries",
     "n",
 }
+
+_thoughts = Thoughts()
 
 # How servers number the first choice, when they number it.
 _FIRST = (0, "0", None, "")
@@ -54,13 +60,17 @@ async def run(operation: JsonObject, say: Say) -> None:
             await _attempt(operation, options, where, clocks, entry, progress, say)
             return
         except Exception as error:
-            if not progress.started and refuses_system(error, where):
+            demand = None if progress.started else learned(error, where)
+            if demand is not None:
                 attempt -= 1
-                sentence = (
-                    f"{where.model} takes no system message; what it holds is put before the first question."
-                )
-                say({"type": "notice", "sentence": sentence})
+                say({"type": "notice", "sentence": demand})
                 continue
+            unread = unread_call(error)
+            if unread is not None:
+                if unread and not progress.started:
+                    say({"type": "delta", "delta": {"content": unread}})
+                say({"type": "finish", "reason": MALFORMED, "usage": None})
+                return
             shape = describe(error, where, options, started=progress.started)
             pause = _pause(shape, clocks, attempt, progress)
             if pause is None:
@@ -73,9 +83,11 @@ async def run(operation: JsonObject, say: Say) -> None:
 
 
 class _Progress:
-    """Whether anything has arrived."""
+    """What has arrived, and whether anything of a reply has."""
 
-    started = False
+    def __init__(self) -> None:
+        self.started = False
+        self.arriving = Arriving()
 
 
 def _pause(shape: JsonObject, clocks: Clocks, attempt: int, progress: _Progress) -> float | None:
@@ -102,13 +114,14 @@ async def _attempt(
     factor = clocks.local_factor if where.local else 1.0
     first, gap = clocks.first_token * factor, clocks.gap * factor
     stream: Any = None
+    messages = cast(list[JsonObject], json.loads(operation["messages"]))
     clock = asyncio.timeout(first)
     try:
         try:
             async with clock:
-                arguments = _arguments(operation, options, where, clocks, max(first, gap), entry)
+                arguments = _arguments(operation, messages, options, where, clocks, max(first, gap), entry)
                 stream = await cast(Any, litellm).acompletion(**arguments)
-                make_plain(stream)
+                make_plain(stream, progress.arriving)
                 reason, usage = await _relayed(stream, clock, gap, progress, say)
         except TimeoutError:
             if not clock.expired():
@@ -122,6 +135,10 @@ async def _attempt(
             if not progress.started:
                 todo = "check the base URL, which often ends in /v1"
                 raise Fault("protocol", f"What {where.host} sent was not a model's reply; {todo}")
+        said = await cut(where, len(operation["messages"]) + len(json.dumps(operation.get("tools") or [])))
+        if said is not None:
+            say({"type": "notice", "sentence": said})
+        _thoughts.keep(where, messages, progress.arriving.thought())
         say({"type": "finish", "reason": reason, "usage": _usage(stream, usage, where, entry)})
     finally:
         if stream is not None:
@@ -141,6 +158,7 @@ async def _relayed(
         if choice is None:
             continue
         delta = _delta(choice.delta)
+        progress.arriving.feed(choice.delta)
         if delta:
             progress.started = True
             say({"type": "delta", "delta": delta})
@@ -151,18 +169,18 @@ async def _relayed(
 
 def _arguments(
     operation: JsonObject,
+    messages: list[JsonObject],
     options: JsonObject,
     where: Target,
     clocks: Clocks,
     silence: float,
     entry: JsonObject | None,
 ) -> JsonObject:
-    messages = cast(list[JsonObject], json.loads(operation["messages"]))
     left_out = {*_OURS, *ignored(where, options)}
     arguments: JsonObject = {key: value for key, value in options.items() if key not in left_out}
     arguments |= {
         "model": where.model,
-        "messages": merged(messages) if without_system(where) else messages,
+        "messages": met(where, messages, _thoughts),
         "stream": True,
         "stream_options": {"include_usage": True},
         "timeout": httpx.Timeout(silence + 5, connect=clocks.connect),

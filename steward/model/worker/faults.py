@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 import litellm
@@ -16,16 +12,14 @@ import litellm
 from steward.conversation import JsonObject
 from steward.model.secret_values import secrets_in
 from steward.model.worker.hosts import Target
-from steward.model.worker.masking import masked, one_line
+from steward.model.worker.masking import one_line
 from steward.model.worker.providers import ScriptFault
+from steward.model.worker.words import chain, retry_after, stated, words
 
-# Where a server's own words begin, after the names that litellm and the SDKs put before them.
-_NOISE = re.compile(
-    r"^(?:litellm\.)?(?:[\w.]+(?:Error|Exception|Timeout)\s*[:-]\s*)+|^Error code: \d+ - ", re.IGNORECASE
-)
 _OVERFLOW = re.compile(
-    r"context.{0,3}(?:length|window|size)|maximum context|too many (?:input )?tokens|(?:prompt|input) is too long"
-    r"|exceeds? the (?:model'?s )?(?:max|limit)|reduce the length",
+    r"context.{0,3}(?:length|window|size|limit)|maximum (?:context|prompt length)|too many (?:input )?tokens"
+    r"|(?:prompt|input) is too long|exceed(?:s|ed)? (?:the )?(?:model'?s? )?(?:max|limit|token limit)"
+    r"|range of input length|reduce the length",
     re.IGNORECASE,
 )
 _NO_KEY = re.compile(
@@ -81,6 +75,12 @@ _CUT_OFF = {
 }  # fmt: skip
 
 
+_TOO_LARGE = re.compile(r"request too large for", re.IGNORECASE)
+"""What OpenAI and Groq say of a request that no waiting makes small enough, with the status of too many requests."""
+_MAY_BE_OVERFLOW = {400, 422, 500, None}
+"""LM Studio says it in the stream, without a status."""
+
+
 class Fault(Exception):
     """An error described: what the steward is told."""
 
@@ -118,6 +118,8 @@ class _Evidence:
     words: str
     """What the server said, ready to follow a sentence; may be empty."""
     started: bool
+    wait: float | None = None
+    """Seconds that the server asks to wait."""
 
     @property
     def host(self) -> str:
@@ -140,28 +142,30 @@ def describe(
 ) -> JsonObject:
     """The error by kind. ``started``: deltas had arrived. Values of secret ``options`` are masked."""
     secrets = frozenset(secrets_in(options or {}))
-    chain = list(_chain(error))
-    own = next((link for link in chain if isinstance(link, Fault | ScriptFault)), None)
+    links = list(chain(error))
+    own = next((link for link in links if isinstance(link, Fault | ScriptFault)), None)
     if isinstance(own, Fault):
         return own.shape(secrets)
     if isinstance(own, ScriptFault):
         return _scripted(own.shape, started).shape(secrets)
-    names = frozenset(name for link in chain for name in _names(link))
-    status = next((code for code in map(_status, chain) if code is not None), None)
+    names = frozenset(name for link in links for name in _names(link))
+    status = next((code for code in map(_status, links) if code is not None), None)
     if status in {500, None}:
         # An error inside the stream states its own; litellm calls all of these 500.
-        status = next((code for code in map(_stated, chain) if code is not None), status)
+        status = next((code for code in map(stated, links) if code is not None), status)
+    wait = next((after for after in map(retry_after, links) if after is not None), None)
     fault = _judge(
         _Evidence(
             where,
             status,
             names,
-            " ".join([*names, *(str(link) for link in chain)]),
-            _words(chain, secrets),
+            " ".join([*names, *(str(link) for link in links)]),
+            words(links, secrets),
             started,
+            wait,
         )
     )
-    fault.retry_after = next((after for after in map(_retry_after, chain) if after is not None), None)
+    fault.retry_after = wait
     if fault.retry_after is not None and fault.retry_after > 60 and fault.retryable:
         fault.sentence += f" It asks to wait {fault.retry_after:.0f} s."
     return fault.shape(secrets)
@@ -235,7 +239,8 @@ def _unreached(seen: _Evidence) -> Fault | None:
 
 def _by_status(seen: _Evidence) -> Fault:
     host, model, status, words = seen.host, seen.model, seen.status, seen.words
-    if status in {400, 422} and ("ContextWindowExceededError" in seen.names or _OVERFLOW.search(seen.said)):
+    full = "ContextWindowExceededError" in seen.names or _OVERFLOW.search(seen.said)
+    if (full and status in _MAY_BE_OVERFLOW) or (status == 429 and _TOO_LARGE.search(seen.said)):
         return Fault(
             "context-overflow",
             f"The conversation no longer fits into the context of {model}; start a new one or ask for less at once",
@@ -247,14 +252,14 @@ def _by_status(seen: _Evidence) -> Fault:
         case 401:
             return Fault("authentication", f"{host} refused the key (401); {_set_key(seen)}", status)
         case 402:
-            return Fault(
-                "refused", f"{host} wants payment first (402); look at the account's balance", status
-            )
+            todo = "look at the account's balance"
+            return Fault("refused", f"{host} wants payment first (402); {todo}{words}", status)
         case 403:
+            todo = "choose another model or key"
+            return Fault("refused", f"{host} does not let this key use {model} (403); {todo}{words}", status)
+        case 404 if "support tool use" in seen.said:
             return Fault(
-                "refused",
-                f"{host} does not let this key use {model} (403); choose another model or key",
-                status,
+                "refused", f"{host} offers {model} without tools (404); choose another model", status
             )
         case 404:
             todo = "check the model's name and the base URL"
@@ -267,7 +272,7 @@ def _by_status(seen: _Evidence) -> Fault:
         case 413:
             todo = "start a new conversation or ask for less at once"
             return Fault("context-overflow", f"The request is too large for {host} (413); {todo}", status)
-        case 429 if _USED_UP.search(seen.said):
+        case 429 if _USED_UP.search(seen.said) and (seen.wait is None or "PerDay" in seen.said):
             todo = "look at the account, or choose another model"
             return Fault("rate-limit", f"{host} says that the quota is used up (429); {todo}{words}", status)
         case 429:
@@ -326,93 +331,12 @@ def _set_key(seen: _Evidence) -> str:
     return f"{verb} {names} in the environment, or choose another model"
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and all that stands behind it, nearest first."""
-    seen: set[int] = set()
-    waiting: list[BaseException] = [error]
-    while waiting and len(seen) < 24:
-        link = waiting.pop(0)
-        if id(link) in seen:
-            continue
-        seen.add(id(link))
-        yield link
-        for behind in (getattr(link, "original_exception", None), link.__cause__, link.__context__):
-            if isinstance(behind, BaseException):
-                waiting.append(behind)
-
-
 def _status(error: BaseException) -> int | None:
     code: object = getattr(error, "status_code", None)
     return code if isinstance(code, int) and 300 <= code <= 599 else None
-
-
-def _stated(error: BaseException) -> int | None:
-    """The status that a server's own words give, when they came as JSON."""
-    body: object = getattr(error, "body", None)
-    if not isinstance(body, dict):
-        return None
-    given = cast(JsonObject, body)
-    for code in (given.get("code"), given.get("status")):
-        if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) <= 599:
-            return int(code)
-    return None
 
 
 def _names(error: BaseException) -> Iterator[str]:
     """The error's type and those it is a kind of, as far as libraries made them."""
     yield type(error).__name__
     yield from (kind.__name__ for kind in type(error).__mro__[1:] if kind.__name__ in _NO_HTTP)
-
-
-def _retry_after(error: BaseException) -> float | None:
-    response: Any = getattr(error, "response", None)
-    headers: Any = getattr(error, "litellm_response_headers", None) or getattr(response, "headers", None)
-    if headers is None:
-        return None
-    given: object = headers.get("retry-after")
-    try:
-        seconds = float(cast(str, given))
-    except (TypeError, ValueError):
-        pass
-    else:
-        return max(0.0, seconds) if math.isfinite(seconds) else None
-    try:
-        return max(0.0, parsedate_to_datetime(cast(str, given)).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
-
-
-def _words(chain: list[BaseException], secrets: frozenset[str]) -> str:
-    """The server's own words in quotes, when they are words: one line, short, no HTML, no traceback, no secret."""
-    texts: list[str] = []
-    for link in reversed(chain):
-        body: object = getattr(link, "body", None)
-        texts.append(_message(body))
-    for link in chain:
-        text = _NOISE.sub("", str(getattr(link, "message", None) or link)).strip()
-        start = text.find("{")
-        if start >= 0:
-            try:
-                texts.append(_message(json.loads(text[start:])))
-            except (ValueError, RecursionError):
-                pass
-        texts.append(text)
-    for text in texts:
-        if re.search(r"\w\w", text) and not re.search(
-            r"<\s*[!/a-zA-Z]|Traceback|object at 0x|^Error code: \d+$|^(?:Server|Client) error '\d"
-            r"|^Redirect response|^Invalid status code|object has no attribute|recursion depth",
-            text,
-        ):
-            return f': "{one_line(masked(text, secrets), 200)}"'
-    return ""
-
-
-def _message(body: object) -> str:
-    if isinstance(body, dict):
-        shape = cast(JsonObject, body)
-        for key in ("error", "message", "detail"):
-            text = _message(shape.get(key))
-            if text:
-                return text
-        return ""
-    return body if isinstance(body, str) else ""

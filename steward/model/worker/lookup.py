@@ -14,9 +14,10 @@ import litellm
 from steward.conversation import JsonObject
 from steward.model.choices import GUIDE
 from steward.model.worker.hosts import LOCAL, Target, host_of, ignored, is_loopback, target
+from steward.model.worker.ollama import client as _client
+from steward.model.worker.ollama import loaded_window, set_window
 
 Say = Callable[[JsonObject], None]
-_PROBE_SECONDS = 1.0
 _LABELS = {"ollama_chat": "Ollama", "lm_studio": "LM Studio", "llamafile": "llama.cpp", "hosted_vllm": "vLLM"}
 _MILLION = 1_000_000
 # What an OpenAI-like list names that holds no conversation.
@@ -44,7 +45,7 @@ async def about(operation: JsonObject, say: Say) -> None:
             info = await asyncio.to_thread(_info, str(operation["model"]))
     server = where.base is not None and where.local
     if server:
-        info |= await _asked(where)
+        info |= await _asked(where, options)
     say(
         {
             "type": "answer",
@@ -133,10 +134,6 @@ def _key_of(provider: str) -> str | None:
     return next((name for name in names if os.environ.get(name)), None)
 
 
-def _client() -> httpx.AsyncClient:
-    return httpx.AsyncClient(trust_env=False, timeout=_PROBE_SECONDS, follow_redirects=False)
-
-
 async def _local(options: JsonObject) -> list[JsonObject]:
     """What servers on this machine offer; only loopback addresses are asked, and only for a moment."""
     servers = {
@@ -178,12 +175,14 @@ async def _ask(client: httpx.AsyncClient, provider: str, base: str) -> list[Json
     return rows
 
 
-async def _asked(where: Target) -> JsonObject:
-    """What the server on this machine that has the model says of it."""
+async def _asked(where: Target, options: JsonObject) -> JsonObject:
+    """What the server on this machine that has the model says of it, under the person's options."""
     name, base = where.model.partition("/")[2], (where.base or "").rstrip("/")
     async with _client() as client:
         if where.provider in {"ollama", "ollama_chat"}:
-            return await _ollama(client, base, name)
+            info = await _ollama(client, base, name)
+            size: object = options.get("num_ctx") or await loaded_window(client, base, name)
+            return info | ({"max_input_tokens": size} if isinstance(size, int) else {})
         listed, facts = await asyncio.gather(
             _listed(client, base), _props(client, base), return_exceptions=True
         )
@@ -227,7 +226,8 @@ async def _ollama(client: httpx.AsyncClient, base: str, name: str) -> JsonObject
         details = cast(JsonObject, shape.get("model_info") or {})
     except (httpx.HTTPError, ValueError):
         return {}
-    size = next((value for key, value in details.items() if key.endswith(".context_length")), None)
+    most = next((value for key, value in details.items() if key.endswith(".context_length")), None)
+    size = set_window(shape.get("parameters")) or most
     info: JsonObject = {"max_input_tokens": size} if isinstance(size, int) else {}
     if isinstance(shape.get("capabilities"), list):
         info["supports_function_calling"] = "tools" in shape["capabilities"]

@@ -147,9 +147,20 @@ class Server:
         except asyncio.CancelledError:
             raise
         except Exception as error:  # whatever litellm raises, the steward is told and the worker lives on
-            from steward.model.worker.faults import describe
+            say({"type": "error", "error": _described(error)})
 
-            say({"type": "error", "error": describe(error)})
+
+def _described(error: Exception) -> JsonObject:
+    """The error in words; where finding them fails too, at least that it happened, so that nobody waits."""
+    from steward.model.worker.faults import describe
+
+    try:
+        return describe(error)
+    except Exception as fault:
+        sentence = (
+            f"The call failed with {type(error).__name__}, which could not be read ({type(fault).__name__})."
+        )
+        return {"kind": "protocol", "sentence": sentence}
 
 
 def main() -> NoReturn:
@@ -237,10 +248,12 @@ def _load() -> tuple[Operations, str]:
     from steward.model.worker import quiet
 
     litellm: Any = quiet.load()
-    from steward.model.worker import bounded, call, fetch, lookup, providers, redirects
+    from steward.model.worker import bounded, call, fetch, lookup, plain, providers, redirects, thinking
 
     redirects.stay()
     bounded.bound()
+    plain.keep_reasons()
+    thinking.keep_on()
     litellm.custom_provider_map = [
         {"provider": "script", "custom_handler": providers.ScriptProvider()},
         {"provider": "offline", "custom_handler": providers.OfflineProvider()},
