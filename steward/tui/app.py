@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from functools import cached_property, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+from weakref import WeakKeyDictionary
 
 from textual import events
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Region
@@ -20,17 +22,17 @@ from textual.worker import Worker, WorkerState
 
 from steward.confine.outside import Outside
 from steward.errors import StewardError
-from steward.tui import carrying, sentences, slash, themes
+from steward.tui import sentences, slash, themes
 from steward.tui.conversation.transcript import Transcript
 from steward.tui.keyboard import Keyboard
-from steward.tui.keys import CALLS, MAIN, bindings, entry, keymap
-from steward.tui.palette import CommandProvider
+from steward.tui.keys import CALLS, MAIN, bindings, covered, entry, keymap
 from steward.tui.panel.panel import SidePanel
 from steward.tui.prompt.box import PromptBox
 from steward.tui.prompt.completion import CompletionList
 from steward.tui.prompt.draft import Draft
 from steward.tui.prompt.prompt import Prompt
 from steward.tui.status import KeyBar, StatusLine
+from steward.tui.stopping import Stopping
 from steward.tui.welcome import Facts, Welcome
 
 if TYPE_CHECKING:
@@ -50,9 +52,6 @@ if TYPE_CHECKING:
 NARROW = 90
 """Below this width the side panel lies over the conversation and is closed at first."""
 
-AGAIN = 1.0
-"""Seconds in which a second ctrl+c leaves."""
-
 _log = logging.getLogger("steward.tui")
 _log.addHandler(logging.NullHandler())  # without any handler, logging would write over the screen
 
@@ -60,7 +59,7 @@ _log.addHandler(logging.NullHandler())  # without any handler, logging would wri
 class StewardApp(App[int]):
     """Holds the steward; views know nothing of it but what they are shown."""
 
-    COMMANDS: ClassVar[set[Any]] = {CommandProvider, *App.COMMANDS}
+    ENABLE_COMMAND_PALETTE = False
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(MAIN)
 
@@ -91,9 +90,11 @@ class StewardApp(App[int]):
         self.failed: Exception | None = None
         self._settings = settings
         self._question = question
-        self._now = now
-        self._stopped = float("-inf")
+        self.stopping = Stopping(self, now)
         self._draft_timer: Any = None
+        self._in_order = asyncio.Lock()
+        """Held until a command that was sent can begin, so that no question that was sent after it is asked before."""
+        self._pressed_on = WeakKeyDictionary[events.Event, Screen[Any]]()
         for theme in (themes.DARK, themes.LIGHT, themes.TERMINAL, themes.TERMINAL_LIGHT):
             self.register_theme(theme)
         wanted = settings.theme if settings is not None else "auto"
@@ -267,9 +268,14 @@ class StewardApp(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self.keyboard.arrived(event.time)
+            self.keyboard.arrived(event.time, text=isinstance(event, events.Paste) or event.is_printable)
             self.draft.key(event)
+            self._pressed_on[event] = self.screen
         await super().on_event(event)
+
+    def on_key(self, event: events.Key) -> None:
+        if self._pressed_on.get(event, self.screen) is not self.screen:
+            event.prevent_default()  # that screen was left before the key could be handled
 
     def action_command(self, name: str) -> None:
         """A command by its key."""
@@ -279,40 +285,26 @@ class StewardApp(App[int]):
         """Do a command, however it was given."""
         self.work(self.deeds.do(name, argument), group="command")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return not covered(self, action, parameters)
+
+    def action_palette(self) -> None:
+        """Find a command by its name."""
+        from steward.tui import palette
+
+        self.work(palette.choose(self), group="command")
+
     def action_fold(self) -> None:
         """Open or close all calls."""
         self.transcript.fold_all()
 
     def action_interrupt(self) -> None:
-        """Stop the running turn, or what goes on beside it, or a command of the person's; what was begun last first."""
-        if not self.deeds.waits.stop(over_turn=True) and not self.turns.interrupt() and not self.deeds.stop():
-            self.shell.stop()
+        """Stop what goes on; see ``Stopping``."""
+        self.stopping.interrupt()
 
     def action_stop_or_leave(self) -> None:
-        """Copy what is selected; else stop the turn; else clear the prompt; twice within a second leaves."""
-        now = self._now()
-        if now - self._stopped < AGAIN:
-            self.work(self.leave())
-            return
-        self._stopped = now
-        if self._copy_selection():
-            pass
-        elif self.turns.running:
-            self.turns.interrupt()
-        elif self.deeds.stop() or self.shell.stop():
-            pass
-        elif self.prompt.text:
-            self.draft.clear()
-        self.status.show(hint="ctrl+c again leaves")
-        self.set_timer(AGAIN, lambda: self.status.show(hint=""))
-
-    def _copy_selection(self) -> bool:
-        text = self.screen.get_selected_text() or (self.prompt.selected_text if self.prompt.has_focus else "")
-        if not text:
-            return False
-        self.feed.say(carrying.copy(self, text, "The selection"), "info")
-        self.screen.clear_selection()
-        return True
+        """Copy, stop or clear; twice within a second leaves."""
+        self.stopping.stop_or_leave()
 
     async def action_quit(self) -> None:
         await self.leave()
@@ -321,12 +313,8 @@ class StewardApp(App[int]):
         """Keep what was typed and go."""
         self.shell.stop()
         await self.deeds.exams.leave(1.0)
-        await self.draft.leave(1.0, cleared=self._now() - self._stopped < AGAIN)
+        await self.draft.leave(1.0, cleared=self.stopping.pressed)
         self.exit(code)
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        if not self.no_color:
-            yield SystemCommand("Change theme", "Choose other colours", self.action_change_theme)
 
     # The side panel
 
@@ -359,7 +347,8 @@ class StewardApp(App[int]):
     async def _sent(self, text: str) -> None:
         match slash.parse(text):
             case slash.Given(command, argument):
-                await self._remember(text.strip())
+                async with self._in_order:
+                    await self._remember(text.strip())
                 await self.deeds.do(command.name, argument)
             case slash.Unknown() as unknown:
                 self.feed.say(unknown.sentence, "warning")
@@ -369,7 +358,8 @@ class StewardApp(App[int]):
                 await self._remember(text)
                 await self.shell.run(text[1:].strip())
             case None:
-                self.turns.ask(self.shell.with_attached(text))
+                async with self._in_order:
+                    self.turns.ask(self.shell.with_attached(text))
                 await self._remember(text)
 
     async def _remember(self, text: str) -> None:

@@ -21,14 +21,20 @@ class Keyboard:
         self._before = float("-inf")
         self.first = float("inf")
         """The first arrival since ``expect``."""
+        self.typing = False
+        """Whether the last arrival was text."""
         self.doubtful = False
         """Whether keys came that meant nothing where they were pressed: somebody may be typing for another window."""
 
-    def arrived(self, sent: float | None = None) -> None:
-        """A key or a paste came. ``sent`` is when the terminal gave it, which may be before it could be handled."""
+    def arrived(self, sent: float | None = None, *, text: bool = False) -> None:
+        """A key or a paste came, ``text`` or not.
+
+        ``sent`` is when the terminal gave it, which may be before it could be handled.
+        """
         moment = self.now() if sent is None else min(sent, self.now())
         self._before, self._last = self._last, max(moment, self._last)
         self.first = min(self.first, self._last)
+        self.typing = text
 
     @property
     def pause(self) -> float:
@@ -50,6 +56,10 @@ class Keyboard:
     def steady(self) -> bool:
         """Whether the last key came as from a hand: not as fast as a terminal that gives a paste as keys."""
         return self.pause >= PASTE
+
+    def unaware(self, drawn: float | None) -> bool:
+        """Whether the key being handled came too soon after something drawn at ``drawn``, and no other did since."""
+        return drawn is None or (self._before < drawn and self._last - drawn < QUIET)
 
     def deliberate(self, drawn: float | None) -> bool:
         """Whether the key being handled may decide about something drawn at ``drawn`` (``None``: not yet)."""

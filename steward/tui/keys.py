@@ -30,7 +30,9 @@ class Key:
     short: str = ""
     """What the bar of keys calls it; empty for what the bar does not name."""
     priority: bool = False
-    """It works whatever has the focus, and so cannot be a key that types a character."""
+    """It works whatever has the focus, before all keys that are not handled yet."""
+    typing: bool = False
+    """It works where text is typed, after that text, and so cannot be a key that types a character either."""
 
 
 MAIN: tuple[Key, ...] = (
@@ -43,7 +45,7 @@ MAIN: tuple[Key, ...] = (
     Key("panel-narrower", "f7", "resize_panel(-4)", "Make the side panel narrower", priority=True),
     Key("panel-wider", "f8", "resize_panel(4)", "Make the side panel wider", priority=True),
     Key("calls", "ctrl+o", "fold", "Open or close all calls", "open calls"),
-    Key("palette", "ctrl+p", "command_palette", "Find a command by its name", "palette", priority=True),
+    Key("palette", "ctrl+p", "palette", "Find a command by its name", "palette", priority=True),
     Key("interrupt", "escape", "interrupt", "Stop the turn"),
     Key(
         "stop", "ctrl+c", "stop_or_leave", "Copy, stop or clear; twice within a second leaves", priority=True
@@ -119,13 +121,13 @@ DIFF: tuple[Key, ...] = (
 """Keys that move in the review's diff."""
 
 SESSIONS: tuple[Key, ...] = (
-    Key("delete-stored", "ctrl+d", "delete", "Delete the session; asks once", "deletes", priority=True),
+    Key("delete-stored", "ctrl+d", "delete", "Delete the session; asks once", "deletes", typing=True),
 )
 """Keys in the list of sessions."""
 
 SUMMARY: tuple[Key, ...] = (
-    Key("accept-summary", "ctrl+s", "accept", "Go on from the summary as it stands", "accept", priority=True),
-    Key("edit-summary", "ctrl+g", "edit", "Open the summary in your editor", "your editor", priority=True),
+    Key("accept-summary", "ctrl+s", "accept", "Go on from the summary as it stands", "accept", typing=True),
+    Key("edit-summary", "ctrl+g", "edit", "Open the summary in your editor", "your editor", typing=True),
     Key("leave-summary", "escape", "leave", "Leave the conversation as it is", "leave all as it is"),
 )
 """Keys while reading a summary."""
@@ -157,10 +159,10 @@ PAGE: tuple[Key, ...] = (
 LIST: tuple[Key, ...] = (
     Key("pick", "enter", "pick", "Take the row", "picks"),
     Key("leave-list", "escape", "dismiss", "Back", "back"),
-    Key("list-up", "up,ctrl+p", "move(-1)", "A row up", "up", priority=True),
-    Key("list-down", "down,ctrl+n", "move(1)", "A row down", "down", priority=True),
-    Key("list-page-up", "pageup", "move(-10)", "Ten rows up", priority=True),
-    Key("list-page-down", "pagedown", "move(10)", "Ten rows down", priority=True),
+    Key("list-up", "up,ctrl+p", "move(-1)", "A row up", "up", typing=True),
+    Key("list-down", "down,ctrl+n", "move(1)", "A row down", "down", typing=True),
+    Key("list-page-up", "pageup", "move(-10)", "Ten rows up", typing=True),
+    Key("list-page-down", "pagedown", "move(10)", "Ten rows down", typing=True),
 )
 """Keys in a list to pick from."""
 
@@ -231,7 +233,7 @@ def keymap(wanted: Mapping[str, str]) -> dict[str, str]:
             raise ConfigError(
                 f"keys.{name}: a key is written as f5, ctrl+g or x; several are parted by commas."
             )
-        if (key.priority or key in PROMPT) and any(len(piece) == 1 for piece in pieces):
+        if (key.priority or key.typing or key in PROMPT) and any(len(piece) == 1 for piece in pieces):
             raise ConfigError(
                 f"keys.{name}: a key that types a character cannot be taken; use ctrl, alt or F keys."
             )
@@ -249,6 +251,14 @@ def keys_of(app: App[Any], name: str) -> tuple[str, ...]:
     """Textual's names of the keys that do something now."""
     changed = cast("dict[str, str]", app._keymap)  # pyright: ignore[reportPrivateUsage]
     return tuple(piece.strip() for piece in changed.get(name, BY_NAME[name].keys).split(","))
+
+
+def covered(app: App[Any], action: str, parameters: tuple[object, ...]) -> bool:
+    """Whether the screen on top has one of the keys by which this is done in the conversation for itself."""
+    written = f"{action}({', '.join(map(repr, parameters))})" if parameters else action
+    keys = {piece for key in MAIN if key.action == written for piece in keys_of(app, key.name)}
+    own = {binding.id for _, binding in app.screen._bindings}  # pyright: ignore[reportPrivateUsage]
+    return any(keys & {*keys_of(app, name)} for name in own if name in BY_NAME)
 
 
 def sign(key: str) -> str:

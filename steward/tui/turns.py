@@ -37,6 +37,8 @@ class Turns:
         self._again = 0.0
         """When the model is asked again, while that is waited for; else 0."""
         self._interrupted = False
+        self._over: float | None = float("-inf")
+        """When it had been on the screen that a turn is over by itself; ``None`` while it has not."""
         self._stop: Callable[[], None] = app.steward.interrupt
 
     def ask(self, question: str) -> None:
@@ -84,6 +86,14 @@ class Turns:
         """Whether the person has stopped what runs, or ran last."""
         return self._interrupted
 
+    @property
+    def just_over(self) -> bool:
+        """Whether the key being handled may be meant for a turn that has ended by itself just before."""
+        return not self.running and self._app.keyboard.unaware(self._over)
+
+    def _seen_over(self) -> None:
+        self._over = self._app.keyboard.now()
+
     def doing(self, what: str) -> None:
         """Say what is going on."""
         self._app.status.show(working=what)
@@ -113,6 +123,9 @@ class Turns:
         finally:
             self.running = False
             self._stop_clock()
+            if not self._interrupted:
+                self._over = None
+                app.call_after_refresh(self._seen_over)
 
     async def _turn(self, question: str) -> None:
         app = self._app

@@ -9,7 +9,7 @@ import pytest
 
 from tests.monorepo import FIXTURES
 from tests.tui.looking import ask, seen, until, until_seen
-from tests.tui.test_sessions import command, screen
+from tests.tui.test_sessions import command, said, screen, until_said
 
 PASSES = f"script/{FIXTURES / 'exam' / 'all.pass.jsonl'}"
 
@@ -38,16 +38,16 @@ async def test_each_try_is_seen_while_the_conversation_goes_on_and_esc_stops_the
     (tmp_path / "slow.jsonl").write_text(once + (tmp_path / "slow.jsonl").read_text())
     async with screen(tmp_path, [{"text": "A."}, {"text": "B."}]) as (app, pilot, _, _):
         await command(pilot, f"/check-model {slow}")
-        await until_seen(pilot, " of 30 · ")
+        await until_said(pilot, " of 30 · ")
         await until_seen(pilot, "✓ finds and reads a planted fact (")
-        assert "esc stops it" in seen(app)
+        assert "esc stops it" in said(app)
         await ask(pilot, "one")
         assert "A." in seen(app)
         await command(pilot, f"/check-model {slow}")
         await until_seen(pilot, "A model is being examined")
         await pilot.press("escape")
-        await until_seen(pilot, "was stopped; an earlier verdict stays.")
-        await until_seen(pilot, " · stopped")
+        await until_said(pilot, "was stopped; an earlier verdict stays.")
+        await until_said(pilot, " · stopped")
         assert list(place.iterdir()) == []
         await ask(pilot, "two")
         assert "B." in seen(app)
@@ -59,10 +59,8 @@ async def test_the_report_stays_in_the_conversation_and_the_verdict_in_the_list_
     async with screen(tmp_path, []) as (app, pilot, steward, _):
         before = steward.model
         await command(pilot, f"/check-model {PASSES}")
-        await until(
-            pilot, lambda: "all.pass.jsonl is fit for changes; /model shows" in " ".join(seen(app).split())
-        )
-        assert "3 of 3" in seen(app) and "esc stops it" not in seen(app)
+        await until_said(pilot, "is fit for changes; /model shows")
+        assert "3 of 3" in said(app) and "esc stops it" not in said(app)
         assert list(place.iterdir()) == [] and steward.model == before
         await command(pilot, "/model")
         await until_seen(pilot, "fit for changes")

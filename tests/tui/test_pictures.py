@@ -34,6 +34,7 @@ from steward.service.views import SessionView
 from steward.tui import turns
 from steward.tui.app import StewardApp
 from steward.tui.review.diff_view import DiffView
+from steward.tui.screens.picker import Rows
 from tests.picture import svg_of
 from tests.tui.fake_steward import FakeSteward, create, governed, modify, proposal
 from tests.tui.looking import Clock, ask, begun, reviewing, until, until_seen
@@ -261,7 +262,7 @@ async def _sessions(pilot: Pilot[int], fake: FakeSteward, app: StewardApp) -> No
     app.command("resume")
     await until_seen(pilot, "enter resumes")
     await pilot.press("r", "e", "down")
-    await pilot.pause(0.1)
+    await until(pilot, lambda: pilot.app.screen.query_one(Rows).index == 1)
 
 
 STATES: dict[str, State] = {

@@ -77,6 +77,7 @@ def test_marks_comments_and_the_last_look_outlive_kill_9(tmp_path: Path) -> None
         screen.type("i")
         screen.wait_for("Only what changed since you looked at")
         screen.press("escape")
+        screen.wait_gone("Only what changed since you looked at")
         screen.press("ctrl+q")
         assert screen.wait_end() == 0
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
 
 from steward.config import Settings
 from steward.config.settings import Profile
+from steward.errors import NoSuchThing
+from steward.events import Event
 from steward.service import House, Steward
+from steward.service.views import SessionView
 from steward.tui.app import StewardApp
 from steward.tui.sessions.list import SessionList
 from tests.support import ScriptedGateway, call, plant, steward_in
+from tests.tui.fake_steward import FakeSteward
 from tests.tui.looking import Clock, ask, begun, rows, seen, typed, until, until_seen
 
 READ = {"calls": [call("readFile", path="src/deep/inner.py")]}
@@ -181,6 +187,63 @@ async def test_no_session_is_resumed_while_a_turn_runs(tmp_path: Path) -> None:
         await until(pilot, lambda: not app.turns.running)
 
 
+class Switching(FakeSteward):
+    """Takes another conversation as slowly as a test wants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken = asyncio.Event()
+        self.order: list[str] = []
+
+    async def remember(self, prompt: str) -> None:
+        await asyncio.sleep(0)
+        await super().remember(prompt)
+
+    async def new_session(self) -> None:
+        await self.taken.wait()
+        self.order.append("new")
+        await super().new_session()
+
+    async def resume(self, session: str | None = None) -> None:
+        await self.taken.wait()
+        raise NoSuchThing("session", str(session))
+
+    async def ask(self, question: str) -> AsyncGenerator[Event]:
+        self.order.append(question)
+        async for event in super().ask(question):
+            yield event
+
+
+async def test_a_question_sent_after_new_is_asked_in_the_new_conversation_however_long_that_takes() -> None:
+    fake = Switching()
+    app = StewardApp(fake.as_steward(), now=Clock())
+    async with app.run_test(size=(89, 30)) as pilot:
+        await begun(pilot)
+        app.prompt.replace_all("/new")
+        for key in ("enter", "o", "n", "e", "enter", "t", "w", "o"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await until_seen(pilot, "queued · one")
+        await pilot.pause()
+        assert fake.order == [] and app.prompt.text == "two"
+        fake.taken.set()
+        await until_seen(pilot, "You asked: one")
+        assert fake.order == ["new", "one"] and app.prompt.text == "two" and "queued" not in seen(app)
+
+
+async def test_a_question_meant_for_a_conversation_that_is_not_there_is_not_asked_in_another() -> None:
+    fake = Switching()
+    app = StewardApp(fake.as_steward(), now=Clock())
+    async with app.run_test(size=(89, 30)) as pilot:
+        await begun(pilot)
+        await command(pilot, "/resume gone")
+        await command(pilot, "go on")
+        await until_seen(pilot, "queued · go on")
+        fake.taken.set()
+        await until_seen(pilot, "There is no session 'gone'")
+        await until(pilot, lambda: app.prompt.text == "go on" and not app.turns.running)
+        assert fake.order == [] and "queued" not in seen(app)
+
+
 # Rename, delete
 
 
@@ -236,6 +299,102 @@ async def test_a_session_named_for_deletion_is_asked_about(tmp_path: Path) -> No
         await pilot.press("escape")
         await until_seen(pilot, "enter resumes")
         assert len(await steward.sessions()) == 1
+
+
+class Slow(FakeSteward):
+    """Looks for sessions as slowly as a test wants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = asyncio.Event()
+        self.looked: list[str] = []
+        self.deleted: list[str] = []
+        self.resumed: list[str] = []
+
+    async def sessions(self, search: str = "") -> tuple[SessionView, ...]:
+        self.looked.append(search)
+        if search:
+            await self.found.wait()
+        day = "2026-11-29T09:00:00Z"
+        views = [SessionView(id, title, day, day, 3, "script/demo") for id, title in STORED.items()]
+        return tuple(view for view in views if search in view.title)
+
+    async def delete(self, session: str) -> str:
+        self.deleted.append(session)
+        return session
+
+    async def resume(self, session: str | None = None) -> None:
+        self.resumed.append(session or "")
+        await super().resume(session)
+
+
+STORED = {"s1": "apples", "s2": "pears", "s3": "more pears", "s4": "plums"}
+
+
+@asynccontextmanager
+async def searching(words: str) -> AsyncGenerator[tuple[Slow, StewardApp, Pilot[int]]]:
+    """All sessions are listed, and these words are searched for until ``found`` is set."""
+    fake = Slow()
+    app = StewardApp(fake.as_steward(), now=Clock())
+    async with app.run_test(size=(89, 30)) as pilot:
+        await begun(pilot)
+        await listed(pilot)
+        await until_seen(pilot, "apples")
+        await typed(pilot, words)
+        await until(pilot, lambda: words in fake.looked, "the search")
+        yield fake, app, pilot
+
+
+async def test_enter_takes_what_fits_the_words_it_was_pressed_on() -> None:
+    async with searching("pears") as (fake, app, pilot):
+        await pilot.press("enter")
+        await until_seen(pilot, "Searching; the first that is found is gone on with.")
+        assert fake.resumed == [] and "apples" in seen(app)
+        fake.found.set()
+        await until(pilot, lambda: fake.resumed == ["s2"])
+
+
+async def test_keys_that_move_count_among_what_fits_the_words() -> None:
+    async with searching("pears") as (fake, _, pilot):
+        await pilot.press("down", "enter")
+        fake.found.set()
+        await until(pilot, lambda: fake.resumed == ["s3"])
+
+
+async def test_who_types_on_after_enter_has_taken_nothing() -> None:
+    async with searching("p") as (fake, app, pilot):
+        await pilot.press("down", "enter")
+        await typed(pilot, "l")
+        fake.found.set()
+        await until(pilot, lambda: "apples" in seen(app) and "pears" not in seen(app))
+        await pilot.pause()
+        assert isinstance(app.screen, SessionList) and fake.resumed == []
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: fake.resumed == ["s4"])
+
+
+async def test_a_question_stays_while_sessions_are_found_and_asks_about_the_one_it_names() -> None:
+    async with searching("pears") as (fake, app, pilot):
+        await pilot.press("ctrl+d")
+        await until_seen(pilot, "Delete “apples” with its 3 messages?")
+        fake.found.set()
+        await until(pilot, lambda: "plums" not in seen(app))
+        assert "Delete “apples” with its 3 messages?" in seen(app)
+        pass_time(app)
+        await pilot.press("down")
+        await until_seen(pilot, "enter resumes")
+        await pilot.press("y")
+        await pilot.pause()
+        assert fake.deleted == []
+
+
+async def test_what_is_found_after_the_list_was_left_goes_nowhere() -> None:
+    async with searching("pears") as (fake, app, pilot):
+        await pilot.press("enter", "escape")
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+        fake.found.set()
+        await pilot.pause()
+        assert fake.resumed == [] and "failed" not in seen(app)
 
 
 # Fork

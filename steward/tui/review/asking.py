@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual import events
 from textual.app import App
-from textual.screen import Screen
 from textual.widgets import Input
 
 from steward.tui.keyboard import QUIET
@@ -15,6 +14,7 @@ from steward.tui.lines import plain
 from steward.tui.review.bars import Place
 from steward.tui.review.diff_view import DiffView
 from steward.tui.review.one_line import OneLine
+from steward.tui.screens.above import Above
 from steward.tui.status import KeyBar
 from steward.visible import visible
 
@@ -28,7 +28,7 @@ AT_ONCE = 0.6
 """Seconds after the line was opened, before which nobody has begun to write a reason."""
 
 
-class Asking(Screen[None]):
+class Asking(Above[None]):
     """The part of the review that opens the line, and lets nothing go astray that is typed in a hurry."""
 
     _keyboard: Keyboard

@@ -1,4 +1,4 @@
-"""The two lines of the review that never scroll: which change it is, and where in it the cursor stands."""
+"""What of the review never scrolls: which change it is, where in it the cursor stands, and which keys are of use."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from textual.widget import Widget
 from steward.tui import sentences
 from steward.tui.lines import Line, pad, plain, shorten, width_of, wrap
 from steward.tui.looks import looks_for
+from steward.tui.review.rows import CodeRow, FileRow, HunkRow, TextRow
 
 if TYPE_CHECKING:
     from steward.service.views import Review
+    from steward.tui.review.diff_view import DiffView
+    from steward.tui.review.reading import Reading
 
 
 class Title(Widget, can_focus=False):
@@ -98,3 +101,52 @@ class Place(Widget, can_focus=False):
         looks, width = looks_for(self), self.size.width
         lines = self._lines(width)
         return Strip(pad(lines[y] if y < len(lines) else [], width, looks.base))
+
+
+def standing(view: DiffView) -> str:
+    """Where the cursor stands, in words."""
+    row = view.rows[view.cursor]
+    parts: list[str] = []
+    files = sum(isinstance(row, FileRow) for row in view.rows)
+    if not isinstance(row, TextRow) and row.file >= 0 and view.review is not None:
+        path = view.diffs[row.file].path
+        parts.append(plain(path) + (f" ({row.file + 1} of {files})" if files > 1 else ""))
+    if isinstance(row, CodeRow | HunkRow) and view.review is not None:
+        parts.append(f"hunk {row.hunk + 1} of {len(view.diffs[row.file].hunks)}")
+    if view.mark is not None:
+        parts.append(f"range of {sentences.count(len(view.chosen), 'line')}")
+    at, of = view.hits
+    if of:
+        parts.append(f"hit {at} of {of}" if at else sentences.count(of, "hit"))
+    if view.context > 3:
+        parts.append("whole file" if view.context > 1000 else f"{view.context} lines of context")
+    parts.append(f"{100 * (view.cursor + 1) // len(view.rows)}%")
+    return " · ".join(parts)
+
+
+def useful(review: Review | None, reading: Reading | None) -> list[tuple[str, ...]]:
+    """Names of the keys that do something to the change as it is."""
+    status = review.proposal.status if review is not None else "pending"
+    stale = bool(review is not None and review.stale)
+    names = list[tuple[str, ...]]()
+    if status == "pending":
+        names.append(("rebase-change",) if stale else ("apply-change",))
+        names += [("discard-change",), ("back",), ("take-hunk",), ("take-line",), ("comment",)]
+        if reading is not None and reading.comments:
+            names.append(("send-comments",))
+        names.append(("edit",))
+    elif status == "applied":
+        names.append(("undo-change",))
+    if reading is not None and reading.before is not None:
+        names.append(("since",))
+    if status != "pending":
+        names.append(("back",))
+    names += [
+        ("next-hunk", "previous-hunk"),
+        ("next-file", "previous-file"),
+        ("range",),
+        ("sides",),
+        ("widen",),
+        ("search",),
+    ]
+    return names

@@ -222,9 +222,9 @@ class DiffView(ScrollView, can_focus=True):
 
         steps = [3, 12, WHOLE]
         self.context = steps[(steps.index(self.context) + 1) % len(steps)]
-        context, changes = self.context, [diff.change for diff in self._diffs]
+        context, before, changes = self.context, self._diffs, [diff.change for diff in self._diffs]
         diffs = await asyncio.to_thread(lambda: tuple(file_diff(change, context) for change in changes))
-        if self.context == context:
+        if self.context == context and self._diffs is before:  # else another version is shown by now
             self._diffs = diffs
             self._rebuild()
             self._keep_in_view()

@@ -74,7 +74,7 @@ class Readings:
         made = Reading(proposal, Parts(review.diffs))
         if known is not None:
             made.before = known.proposal
-            made.comments = [_moved(c, known.proposal, proposal) for c in known.comments]
+            made.comments = [moved(c, known.proposal, proposal) for c in known.comments]
         elif (kept := await steward.reading(proposal.id)) is not None:
             _restore(made, kept)
         self._by_change[proposal.id] = made
@@ -102,20 +102,22 @@ def _restore(made: Reading, kept: Kept) -> None:
     if kept.stamp == made.proposal.stamp:
         made.parts.restore(kept.lines, kept.files)
     elif kept.before is not None:
-        made.comments = [_moved(c, kept.before, made.proposal) for c in kept.comments]
+        made.comments = [moved(c, kept.before, made.proposal) for c in kept.comments]
 
 
 def lines_of(proposal: Proposal, comment: Comment) -> Sequence[bytes]:
     """All lines of the side that a comment is about."""
-    from steward.proposals.diff import split
+    from steward.proposals.lines import split
 
     file = proposal.file(comment.path)
     data = None if file is None else file.base if comment.side == "base" else file.result
     return split(data or b"")
 
 
-def _moved(comment: Comment, then: Proposal, now: Proposal) -> Comment:
+def moved(comment: Comment, then: Proposal, now: Proposal) -> Comment:
     """The comment on the same lines of the new version, where they are still there and nowhere else."""
+    if then.stamp == now.stamp:
+        return comment
     old, new = lines_of(then, comment), lines_of(now, comment)
     quoted = list(old[comment.first - 1 : comment.last])
     size = len(quoted)

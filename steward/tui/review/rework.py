@@ -20,6 +20,7 @@ from steward.tui.review.rows import CodeRow, CommentRow, FileRow, IndexRow, Text
 
 if TYPE_CHECKING:
     from steward.confine.outside import Outside
+    from steward.proposals import Proposal
     from steward.service import Steward
     from steward.service.revising import Comment
     from steward.service.views import Review
@@ -151,15 +152,19 @@ class Rework(Asking):
         if self._about is None:
             self._refuse("A comment is about lines; there is none here.")
             return
-        self._editing = None
+        self._editing, self._about_in = None, found[0].proposal
         self._open_input("comment", f"comment on {_named(self._about)}", "keeps it", "leaves it")
 
     _editing: int | None = None
     _about: Comment | None = None
+    _about_in: Proposal | None = None
+    """The version whose lines it is about; another one may be shown before it is typed."""
 
     def commented(self, text: str) -> None:
         """The comment was typed."""
         from dataclasses import replace
+
+        from steward.tui.review.reading import moved
 
         if self.reading is None:
             return
@@ -169,8 +174,8 @@ class Rework(Asking):
                 comments[self._editing] = replace(comments[self._editing], text=text)
             else:
                 del comments[self._editing]
-        elif text and self._about is not None:
-            comments.append(replace(self._about, text=text))
+        elif text and self._about is not None and self._about_in is not None:
+            comments.append(moved(replace(self._about, text=text), self._about_in, self.reading.proposal))
         self.query_one(DiffView).changed()
         self._reworked()
         self._keep()
@@ -187,8 +192,9 @@ class Rework(Asking):
         self._work(self._send(review, reading))
 
     async def _send(self, review: Review, reading: Reading) -> None:
-        text = await self._steward.comment(review.proposal.id, tuple(reading.comments))
-        reading.comments.clear()
+        sent = tuple(reading.comments)
+        text = await self._steward.comment(review.proposal.id, sent)
+        reading.comments[:] = [comment for comment in reading.comments if comment not in sent]
         self._keep()
         self.app.post_message(self.Ask(text))  # pyright: ignore[reportUnknownMemberType]
         self.dismiss()

@@ -103,7 +103,7 @@ def rows_of(
     Each comment stands below the last of its lines, else below the head of its file, else on top. ``about`` takes
     the place of what is said before the first file.
     """
-    from steward.proposals.diff import split as cut
+    from steward.proposals.lines import split as cut
 
     rows: list[Row] = list(_about(review) if about is None else about)
     said: dict[str, list[tuple[int, Comment]]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -14,13 +15,13 @@ from steward.errors import StewardError
 from steward.tui import sentences
 from steward.tui.keys import REVIEW, bindings, entry
 from steward.tui.lines import plain
-from steward.tui.review.bars import Place, Title
+from steward.tui.review.bars import Place, Title, standing, useful
 from steward.tui.review.confirm import ANSWER, Confirm, Deed
 from steward.tui.review.diff_view import DiffView
 from steward.tui.review.one_line import OneLine
 from steward.tui.review.reading import Reading, Readings
 from steward.tui.review.rework import Rework
-from steward.tui.review.rows import CodeRow, FileRow, HunkRow, TextRow, in_version
+from steward.tui.review.rows import in_version
 from steward.tui.status import KeyBar
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class ReviewScreen(Rework):
         self._change = change
         self._then = then
         self._deciding = False
+        self._loading = asyncio.Lock()
+        """Held while the change is asked for, so that no older version is shown after a newer one."""
+        self._discards = ""
+        """The stamp of what a reason is being typed for."""
         self._last_key = ""
         self._twice = False
         """Whether the key being handled is the one before it pressed again."""
@@ -104,17 +109,23 @@ class ReviewScreen(Rework):
 
     async def _load(self) -> None:
         """Ask for the change and show it; if it is another one than was shown, say so."""
-        try:
-            review = await self._steward.review(self._change)
-        except StewardError as error:
-            self.query_one(Title).note = plain(str(error))
-            self.query_one(Title).refresh()
-            self.query_one(Place).say(str(error))
-            return
+        async with self._loading:
+            try:
+                review = await self._steward.review(self._change)
+                reading = await self._readings.of(review, self._steward)
+            except StewardError as error:
+                if not self.gone:
+                    self.query_one(Title).note = plain(str(error))
+                    self.query_one(Title).refresh()
+                    self._say(str(error))
+                return
+            if not self.gone:
+                self._loaded(review, reading)
+
+    def _loaded(self, review: Review, reading: Reading) -> None:
         before = self.review
         self._change = review.proposal.id
-        self.review = review
-        self.reading = await self._readings.of(review, self._steward)
+        self.review, self.reading = review, reading
         self.query_one(Title).review = review
         self._reworked()
         view, place = self.query_one(DiffView), self.query_one(Place)
@@ -172,52 +183,12 @@ class ReviewScreen(Rework):
         view, place = self.query_one(DiffView), self.query_one(Place)
         if not view.rows:
             return
-        row = view.rows[view.cursor]
-        parts: list[str] = []
-        files = sum(isinstance(row, FileRow) for row in view.rows)
-        if not isinstance(row, TextRow) and row.file >= 0 and view.review is not None:
-            path = view.diffs[row.file].path
-            parts.append(plain(path) + (f" ({row.file + 1} of {files})" if files > 1 else ""))
-        if isinstance(row, CodeRow | HunkRow) and view.review is not None:
-            parts.append(f"hunk {row.hunk + 1} of {len(view.diffs[row.file].hunks)}")
-        if view.mark is not None:
-            parts.append(f"range of {sentences.count(len(view.chosen), 'line')}")
-        at, of = view.hits
-        if of:
-            parts.append(f"hit {at} of {of}" if at else sentences.count(of, "hit"))
-        if view.context > 3:
-            parts.append("whole file" if view.context > 1000 else f"{view.context} lines of context")
-        parts.append(f"{100 * (view.cursor + 1) // len(view.rows)}%")
-        place.where = " · ".join(parts)
+        place.where = standing(view)
         place.refresh()
 
     def _keys(self) -> tuple[tuple[str, str, str], ...]:
-        status = self.review.proposal.status if self.review is not None else "pending"
-        stale = bool(self.review is not None and self.review.stale)
-        reading, names = self.reading, list[tuple[str, ...]]()
-        if status == "pending":
-            names.append(("rebase-change",) if stale else ("apply-change",))
-            names += [("discard-change",), ("back",), ("take-hunk",), ("take-line",), ("comment",)]
-            if reading is not None and reading.comments:
-                names.append(("send-comments",))
-            names.append(("edit",))
-        elif status == "applied":
-            names.append(("undo-change",))
-        if reading is not None and reading.before is not None:
-            names.append(("since",))
-        if status != "pending":
-            names.append(("back",))
-        names += [
-            ("next-hunk", "previous-hunk"),
-            ("next-file", "previous-file"),
-            ("range",),
-            ("sides",),
-            ("widen",),
-            ("search",),
-        ]
         app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
-        keys = [entry(app, *name) for name in names]
-        return tuple(keys)
+        return tuple(entry(app, *names) for names in useful(self.review, self.reading))
 
     # Keys
 
@@ -333,9 +304,13 @@ class ReviewScreen(Rework):
                     place.say(f"{proposal.id} is {proposal.status}; only a pending change can be discarded.")
                 else:
                     place.say(f"{self._unsent} will be forgotten." if self._unsent else "")
-                    self._open_input("discard", f"Why discard {proposal.id}?", "discards it", "keeps it")
+                    self._ask_reason(proposal)
             case _:
                 pass
+
+    def _ask_reason(self, proposal: Proposal, typed: str = "") -> None:
+        self._discards = proposal.stamp
+        self._open_input("discard", f"Why discard {proposal.id}?", "discards it", "keeps it", typed)
 
     @property
     def _unsent(self) -> str:
@@ -386,16 +361,25 @@ class ReviewScreen(Rework):
 
     def _work(self, work: Coroutine[Any, Any, None]) -> None:
         self._deciding = True
-        self.run_worker(self._guarded(work), group="decide", exit_on_error=False)
+        # The app's, since it goes on and has an end to tell when the review is left.
+        self.app.run_worker(self._guarded(work), group="decide", exit_on_error=False)  # pyright: ignore[reportUnknownMemberType]
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except StewardError as error:
-            self.query_one(Place).say(str(error))
-            self.look_again()
+            self._say(str(error), "error")
+            if not self.gone:
+                self.look_again()
         finally:
             self._deciding = False
+
+    def _say(self, sentence: str, kind: str = "info") -> None:
+        """Say it here, or in the conversation when the review was left meanwhile."""
+        if self.gone:
+            self.app.post_message(self.Decided(sentence, kind))  # pyright: ignore[reportUnknownMemberType]
+        else:
+            super()._say(sentence)
 
     async def _apply(self, proposal: Proposal) -> None:
         done = await self._steward.apply_change(proposal.id, proposal.stamp)
@@ -408,9 +392,7 @@ class ReviewScreen(Rework):
     async def _rebase(self, proposal: Proposal) -> None:
         moved = await self._steward.rebase_change(proposal.id)
         await self._load()
-        self.query_one(Place).say(
-            f"{moved.id} was re-anchored and has the stamp {moved.short_stamp}. Read it again."
-        )
+        self._say(f"{moved.id} was re-anchored and has the stamp {moved.short_stamp}. Read it again.")
 
     async def _discard(self, proposal: Proposal, reason: str) -> None:
         gone = await self._steward.discard_change(proposal.id, reason)
@@ -436,7 +418,14 @@ class ReviewScreen(Rework):
         elif purpose == "comment":
             self.commented(text)
         elif purpose == "discard" and self.review is not None and not self._deciding:
-            self._work(self._discard(self.review.proposal, text))
+            proposal = self.review.proposal
+            if proposal.stamp == self._discards:
+                self._work(self._discard(proposal, text))
+            else:
+                self._ask_reason(proposal, text)
+                self._say(
+                    f"{proposal.id} is not what it was when you pressed d; enter once more discards it."
+                )
 
 
 def _alike(before: Review | None, now: Review) -> bool:

@@ -146,6 +146,8 @@ def skills_page(view: SkillsView) -> Maker:
                 page.fact("", "loaded by hand: goes along with your next question")
             elif skill.name in view.loaded:
                 page.fact("", "loaded in this conversation")
+            elif skill.by_hand:
+                page.fact("", "only loaded by hand: the model is not told of it")
             for shadow in catalog.shadows:
                 if (shadow.name, shadow.used) == (skill.name, skill.location):
                     page.fact("", f"shadows {shadow.hidden}", warn=True)

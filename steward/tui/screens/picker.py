@@ -19,13 +19,19 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from steward.tui.keys import LIST, bindings, foot
+from steward.tui.keys import LIST, Key, bindings, foot, keys_of
 from steward.tui.lines import Line, pad, plain, shorten, width_of
 from steward.tui.looks import looks_for
+from steward.tui.screens.above import Above
 from steward.visible import visible
 
 if TYPE_CHECKING:
     from textual.app import App
+
+    from steward.tui.app import StewardApp
+    from steward.tui.keyboard import Keyboard
+
+HASTY = "This list came while you were typing; enter once more takes the row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,8 @@ class Item:
     note: str = ""
     badge: str = ""
     detail: str = ""
+    wide: bool = False
+    """Whether the note has all the room that the label leaves."""
 
 
 class Rows(ScrollView, can_focus=False):
@@ -106,7 +114,8 @@ class Rows(ScrollView, can_focus=False):
         if part == 1:
             detail = shorten(plain(item.detail), max(width - 6, 4))
             return Strip(pad([Segment("     " + detail, style if here else looks.muted)], width, style))
-        note = _fitting(plain(item.note), max(width // 2, 8))
+        room = width - cell_len(plain(item.label)) - 8 if item.wide else width // 2
+        note = _fitting(plain(item.note), max(room, 8))
         badge = f" {plain(item.badge)} " if item.badge else ""
         left: Line = [
             Segment(" ❯ " if here else "   ", style + looks.bold if here else style),
@@ -128,7 +137,23 @@ def _fitting(note: str, width: int) -> str:
     return whole if shown != note and whole and cell_len(part) < 8 else shown
 
 
-class Picker(ModalScreen[str | None]):
+class Words(Input):
+    """What is typed to narrow the rows. It hands the list its keys, each after what was typed before it."""
+
+    def __init__(self, keys: Sequence[Key], value: str = "", *, placeholder: str = "") -> None:
+        super().__init__(value, placeholder=placeholder)
+        self._keys = keys
+
+    async def on_key(self, event: events.Key) -> None:
+        app = cast("App[Any]", self.app)  # pyright: ignore[reportUnknownMemberType]
+        for key in self._keys:
+            if event.key in keys_of(app, key.name) and not event.is_printable:
+                event.stop()
+                event.prevent_default()
+                await app.run_action(key.action, self.screen)
+
+
+class Picker(ModalScreen[str | None], Above[str | None]):
     """Gives the value of the row that was picked, or what was typed when ``free`` and no row fits."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
@@ -150,10 +175,16 @@ class Picker(ModalScreen[str | None]):
         self._items = tuple(items)
         self._free = free
         self._empty = empty
+        self._unexpected = False
+        """Whether it came while somebody typed, so that enter may be the end of what they typed for the prompt."""
+        self._drawn: float | None = None
+        """When it had been on the screen."""
+        self._narrowed = ""
+        """What the rows that are shown fit."""
 
     def compose(self) -> ComposeResult:
         yield Static(Content(self._title), id="pick-title")
-        yield Input(placeholder="type to narrow" + (", or a name of your own" if self._free else ""))
+        yield Words(LIST, placeholder="type to narrow" + (", or a name of your own" if self._free else ""))
         yield Rows(self._items)
         yield Static(Content(self._foot(self._items)), id="pick-foot")
 
@@ -169,31 +200,59 @@ class Picker(ModalScreen[str | None]):
     def on_mount(self) -> None:
         self.query_one(Input).cursor_blink = False
         self.query_one(Input).focus()
+        self._unexpected = self._keys.typing
+        self.call_after_refresh(self._seen)
+
+    @property
+    def _keys(self) -> Keyboard:
+        return cast("StewardApp", self.app).keyboard
+
+    def _seen(self) -> None:
+        self._drawn = self._keys.now()
+
+    def meant(self) -> bool:
+        """Whether enter was meant for this list; says so when it may not have been."""
+        meant = not self._unexpected or self._keys.deliberate(self._drawn)
+        self._unexpected = False
+        if not meant:
+            self.query_one("#pick-foot", Static).update(Content(HASTY))
+        return meant
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if (clean := visible(event.value, keep="")) != event.value:
             event.input.value = clean
             return
-        words = event.value.casefold().split()
-        fitting = [
+        self.narrow()
+
+    def fitting(self, typed: str) -> Sequence[Item]:
+        """The rows that have all words of what is typed."""
+        words = typed.casefold().split()
+        return [
             i
             for i in self._items
             if all(w in f"{i.value} {i.label} {i.note} {i.detail}".casefold() for w in words)
         ]
-        self.query_one(Rows).show(fitting)
-        self.query_one("#pick-foot", Static).update(Content(self._foot(fitting)))
 
-    def on_input_submitted(self) -> None:
-        self._pick()
+    def narrow(self) -> None:
+        """Show what fits what is typed, unless that is shown."""
+        typed = visible(self.query_one(Input).value, keep="")
+        if typed != self._narrowed:
+            self._narrowed = typed
+            found = self.fitting(typed)
+            self.query_one(Rows).show(found)
+            self.query_one("#pick-foot", Static).update(Content(self._foot(found)))
 
     def on_rows_picked(self) -> None:
-        self._pick()
+        self.take()
 
     def action_pick(self) -> None:
-        """Take the row."""
-        self._pick()
+        """Take the row that fits what is typed."""
+        self.narrow()
+        if self.meant():
+            self.take()
 
-    def _pick(self) -> None:
+    def take(self) -> None:
+        """Take the row the cursor is on, or what is typed where that may be something new."""
         chosen, typed = self.query_one(Rows).chosen, self.query_one(Input).value.strip()
         if chosen is not None:
             self.dismiss(chosen.value)
@@ -202,4 +261,5 @@ class Picker(ModalScreen[str | None]):
 
     def action_move(self, step: int) -> None:
         """Move the cursor."""
+        self.narrow()
         self.query_one(Rows).move(step)

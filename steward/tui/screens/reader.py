@@ -14,13 +14,14 @@ from textual.widgets import Static
 from steward.tui.keys import PAGE, READING, bindings, foot
 from steward.tui.lines import Line
 from steward.tui.looks import Looks
+from steward.tui.screens.above import Above
 from steward.tui.screens.lineview import LineView, Maker
 
 if TYPE_CHECKING:
     from textual.app import App
 
 
-class Reader(ModalScreen[None]):
+class Reader(ModalScreen[None], Above[None]):
     """A title and lines; ``esc`` goes back."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(PAGE[1:])

@@ -17,6 +17,7 @@ from steward.tui import sentences
 from steward.tui.keys import LIST, TRUST, bindings, foot
 from steward.tui.lines import Line, expand, plain, safe, wrap
 from steward.tui.looks import Looks
+from steward.tui.screens.above import Above
 from steward.tui.screens.picker import Item, Rows
 from steward.tui.screens.reader import Reader
 
@@ -35,7 +36,7 @@ KINDS = {
 }
 
 
-class TrustScreen(ModalScreen[str | None]):
+class TrustScreen(ModalScreen[str | None], Above[str | None]):
     """Gives ``all``, ``decline``, ``nothing``, or the ``kind:path`` of the one text to trust; ``None`` for nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings((*LIST, *TRUST))

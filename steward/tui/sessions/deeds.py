@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from steward.errors import NoSuchThing, UsageError
+from steward.errors import NoSuchThing, StewardError, UsageError
 from steward.tui import sentences
 from steward.tui.lines import plain
 from steward.tui.prompt.completion import Choice
@@ -87,11 +89,22 @@ class SessionDeeds:
                 raise NoSuchThing("command", name)
 
     async def _new(self) -> None:
+        async with self._switch("begin another conversation"):
+            await self._app.steward.new_session()
+            self.show(())
+        await self._app.deeds.look()
+
+    @asynccontextmanager
+    async def _switch(self, wanted: str) -> AsyncGenerator[None]:
+        """Hold another conversation from here on; what is asked meanwhile is asked there, or nowhere if that fails."""
         app = self._app
-        with app.deeds.waits.said(sentences.STARTING, app.steward.interrupt):
-            await app.steward.new_session()
-        self.show(())
-        await app.deeds.look()
+        async with app.turns.held("", wanted, app.steward.interrupt):
+            try:
+                with app.deeds.waits.said(sentences.STARTING, app.steward.interrupt):
+                    yield
+            except StewardError:
+                app.turns.take_back()
+                raise
 
     async def _choose(self, words: str, delete: str = "") -> None:
         """Show the stored sessions; the one that is picked is gone on with."""
@@ -108,15 +121,15 @@ class SessionDeeds:
 
     async def _resume(self, session: str) -> None:
         steward = self._app.steward
-        messages = await steward.stored(session)
-        with self._app.deeds.waits.said(sentences.STARTING, steward.interrupt):
+        async with self._switch("resume another conversation"):
+            messages = await steward.stored(session)
             await steward.resume(session)
-        # Nothing is awaited before the conversation is shown, so that what is told of it comes after it.
-        self.show(messages)
-        self._app.feed.say(
-            f"Resumed session {plain(steward.session_id)}: {plain(steward.session_title) or '(no title)'}",
-            "done",
-        )
+            # Nothing is awaited before the conversation is shown, so that what is told of it comes after it.
+            self.show(messages)
+            self._app.feed.say(
+                f"Resumed session {plain(steward.session_id)}: {plain(steward.session_title) or '(no title)'}",
+                "done",
+            )
         await self._app.deeds.look()
 
     def show(self, messages: tuple[Message, ...]) -> None:
@@ -129,6 +142,8 @@ class SessionDeeds:
         else:
             app.transcript.add(app.welcome)
             app.transcript.settle()
+        for question in app.turns.waiting:
+            app.feed.queue(question)
         app.transcript.go_end()
 
     async def _rename(self, title: str) -> None:
@@ -159,15 +174,17 @@ class SessionDeeds:
         if not (number.isascii() and number.isdigit()):
             raise UsageError("Name the question by its number: /fork 2; /fork alone lists them.")
         before = app.steward.session_title
-        question = await app.steward.fork(int(number))
-        self.show(app.steward.told())
-        app.feed.say(
-            f"Forked before question {number}: this is a new session, and “{plain(before)}” stays as it was. "
-            "The question is in the prompt, to be asked otherwise.",
-            "done",
-        )
-        app.prompt.replace_all(question)
-        app.prompt.focus()
+        async with self._switch("fork the conversation"):
+            question = await app.steward.fork(int(number))
+            self.show(app.steward.told())
+            app.feed.say(
+                f"Forked before question {number}: this is a new session, and “{plain(before)}” stays as it was. "
+                "The question is in the prompt, to be asked otherwise.",
+                "done",
+            )
+            app.turns.waiting.appendleft(question)
+            app.turns.take_back()
+            app.prompt.focus()
         await app.deeds.look()
 
     async def complete(self, kind: str, typed: str) -> list[Choice]:

@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from steward.errors import StewardError
-from steward.tui.keys import SESSIONS, bindings, entry
+from steward.tui.keys import LIST, SESSIONS, bindings, entry
 from steward.tui.lines import plain
-from steward.tui.screens.picker import Picker, Rows
+from steward.tui.screens.picker import Picker, Rows, Words
 from steward.tui.sessions.pages import session_items
 from steward.visible import visible
 
@@ -55,10 +55,18 @@ class SessionList(Picker):
         self._drawn: float | None = None
         """When the question whether to delete it had been on the screen."""
         self._to_delete = delete
+        self._found_for = words
+        """What the sessions that are shown were searched for; the line may have gone on since."""
+        self._pressed_for = words
+        """What stood in the line when the keys were pressed that wait for what is found for it."""
+        self._steps = 0
+        self._picks = False
 
     def compose(self) -> ComposeResult:
         yield Static(Content(self._title), id="pick-title")
-        yield Input(self._words, placeholder="type to search titles, questions and answers")
+        yield Words(
+            (*LIST, *SESSIONS), self._words, placeholder="type to search titles, questions and answers"
+        )
         yield Rows(session_items(self._sessions, self._steward.session_id))
         yield Static(id="pick-foot")
 
@@ -69,6 +77,7 @@ class SessionList(Picker):
             self._ask(self._to_delete)
 
     def _say(self, sentence: str = "") -> None:
+        """Say it, or else which keys there are."""
         delete = entry(cast("App[Any]", self.app), "delete-stored")[0]  # pyright: ignore[reportUnknownMemberType]
         foot = FOOT.format(delete=delete) if self._sessions else "No session was found · esc back"
         said = self.query_one("#pick-foot", Static)
@@ -82,20 +91,58 @@ class SessionList(Picker):
         if (clean := visible(event.value, keep="")) != event.value:
             event.input.value = clean
             return
+        if event.value == self._found_for:
+            self.workers.cancel_group(self, "search")  # pyright: ignore[reportUnknownMemberType]
+            return
         self.run_worker(
             partial(self._search, event.value), group="search", exclusive=True, exit_on_error=False
         )
 
     async def _search(self, words: str, at: int = 0) -> None:
         try:
-            self._sessions = await self._steward.sessions(words)
+            found = await self._steward.sessions(words)
         except StewardError as error:
-            self._say(str(error))
+            self._picks = False
+            if self._asked is None:
+                self._say(str(error))
             return
+        if self.gone:
+            return
+        self._sessions, self._found_for = found, words
         rows = self.query_one(Rows)
-        rows.show(session_items(self._sessions, self._steward.session_id))
-        rows.move(at)
-        self._say()
+        rows.show(session_items(found, self._steward.session_id))
+        waited = self._pressed_for == words == self.query_one(Input).value
+        rows.move(at + self._steps if waited else at)
+        picks, self._steps, self._picks = waited and self._picks, 0, False
+        if self._asked is None:
+            self._say()
+        if picks:
+            self.take()
+
+    def _awaited(self) -> bool:
+        """Whether what fits the line is not there yet; keys that waited for an earlier line are forgotten."""
+        typed = self.query_one(Input).value
+        if typed != self._pressed_for:
+            self._pressed_for, self._steps, self._picks = typed, 0, False
+        return typed != self._found_for
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor, among what fits the line."""
+        if self._awaited():
+            self._steps += step
+        else:
+            self.query_one(Rows).move(step)
+
+    def action_pick(self) -> None:
+        """Take the row that fits the line, once it is there."""
+        awaited = self._awaited()
+        if not self.meant():
+            return
+        if awaited:
+            self._picks = True
+            self._say("Searching; the first that is found is gone on with.")
+        else:
+            self.take()
 
     # Deleting
 
@@ -109,7 +156,7 @@ class SessionList(Picker):
         if len(found) != 1:
             self._say(f"There is no one session {session}.")
             return
-        self._asked = found[0]
+        self._asked, self._picks = found[0], False
         messages = f"{found[0].messages} message" + ("" if found[0].messages == 1 else "s")
         self._say(f"Delete “{found[0].title}” with its {messages}? y deletes it, any other key keeps it.")
         self.query_one(Input).can_focus = False

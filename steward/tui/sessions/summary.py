@@ -15,6 +15,7 @@ from steward.tui.keys import SUMMARY, bindings, entry
 from steward.tui.lines import plain
 from steward.tui.prompt.prompt import shown
 from steward.tui.review import editor
+from steward.tui.screens.above import Above
 from steward.tui.status import KeyBar
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Words(TextArea):
             self.move_cursor(result.end_location)
 
 
-class SummaryScreen(ModalScreen[str | None]):
+class SummaryScreen(ModalScreen[str | None], Above[str | None]):
     """Gives the text as it was accepted, or ``None``."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(SUMMARY)
