@@ -94,30 +94,28 @@ def test_nothing_acts_and_nothing_is_lost(screen: PtyScreen):
     screen.wait_until(
         lambda: "1 pending" in screen.text and "4 rounds" in screen.text, "the end of the turn", 60
     )
-    screen.settle(1)
-    assert lost(screen.text) == []
+    screen.wait_until(lambda: lost(screen.text) == [], "every mark in the conversation")
     assert leaked(screen.raw) == []
 
     screen.press("ctrl+o")
-    screen.settle(1)
-    texts = [screen.text]
-    for _ in range(8):
+    listed = {"evil/[@click=app.quit]x[", "n␛]52;c;U1RFV0FSRA==␇␛[2J⟨U+202E⟩txt.exe.txt"}
+    for _ in range(60):
+        listed -= {name for name in listed if name in flat(screen.settle(0.5))}
+        if not listed:
+            break
         screen.press("pageup")
-        texts.append(screen.settle(0.5))
-    seen = "".join(map(flat, texts))
-    assert "evil/[@click=app.quit]x[" in seen
-    assert "n␛]52;c;U1RFV0FSRA==␇␛[2J⟨U+202E⟩txt.exe.txt" in seen
+    assert not listed
     assert leaked(screen.raw) == []
 
     screen.press("f4")
     screen.wait_until(lambda: lost(screen.text) == [] and screen.shows("a apply"), "every mark in the review")
     screen.press("escape")
-    screen.settle(0.5)
+    screen.wait_gone("a apply")
     screen.press("f3")
+    screen.wait_for("type to narrow")
     screen.wait_for("change-001")
-    screen.settle(0.5)
     screen.press("escape")
-    screen.settle(0.5)
+    screen.wait_gone("type to narrow")
     assert screen.code is None
     assert leaked(screen.raw) == []
     screen.press("ctrl+q")

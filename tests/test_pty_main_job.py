@@ -35,11 +35,9 @@ def opened(place: Program, *arguments: str, columns: int = 110, lines: int = 34)
 
 
 def ask(screen: PtyScreen, question: str) -> None:
-    """Type it, close what completes it, and send it."""
+    """Type it, and send it once it is read."""
     screen.type(question)
-    screen.settle(0.5)
-    screen.press("escape")
-    screen.settle(0.3)
+    screen.wait_until(lambda: screen.line.split()[-1:] == question.split()[-1:], "the question in the prompt")
     screen.press("enter")
 
 
@@ -47,12 +45,20 @@ def apply(screen: PtyScreen) -> None:
     """Review the newest change and apply it by keys, as unhurried as a person."""
     screen.press("f4")
     screen.wait_for("a apply")
-    screen.settle(0.7)
-    screen.press("a")
-    screen.wait_for("Write change-001")
-    screen.settle_for(0.7)
-    screen.press("Y")
+    unhurried(screen, "a", "Write change-001")
+    unhurried(screen, "Y", "Any key now stops it.", "change-001 applied")
     screen.wait_for("change-001 applied")
+
+
+def unhurried(screen: PtyScreen, key: str, *meant: str) -> None:
+    """Press a key that decides; where the machine is slower than a person, it is refused and pressed again."""
+    for wait in (0.7, 3, 10, 30):
+        screen.settle_for(wait)
+        screen.press(key)
+        screen.wait_until(lambda: any(map(screen.shows, (*meant, "once more"))), f"{meant[0]!r} or a refusal")
+        if any(map(screen.shows, meant)):
+            return
+    screen.wait_for(meant[0])
 
 
 def text(place: Program) -> str:
